@@ -1,0 +1,76 @@
+# Every target makes the environment it needs; `apt install make python3-venv` is all
+# that a bare system lacks. Another interpreter: `make test PYTHON=python3.12`.
+
+PYTHON ?= python3
+export MPLBACKEND ?= Agg
+
+INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# What the library and its tests import under JAX and PyTorch, beside the backend.
+LIBRARY_NEEDS = hypothesis keras matplotlib pytest sacrebleu
+LIBRARY_SUITE = keras_attention tests/keras_attention tests/test_imports.py
+
+.PHONY: help demo test test-backends test-jax test-torch lint docs bench clean
+
+help:
+	@echo "make demo           train a small translator, show what it attends, export it"
+	@echo "make test           the tests on TensorFlow"
+	@echo "make test-backends  the library's tests on JAX and PyTorch"
+	@echo "make lint           ruff and mypy"
+	@echo "make docs           the documentation, into site/"
+	@echo "make bench          side by side with Keras"
+	@echo "make clean          remove what was built; environments and saved models stay"
+
+demo: .venv/installed
+	KERAS_BACKEND=tensorflow .venv/bin/python -m applications.translation.demo
+
+test: .venv/installed-for-development
+	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest
+
+test-backends: test-jax test-torch
+
+test-jax test-torch: test-%: .venv-%/installed
+	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(LIBRARY_SUITE)
+
+lint: .venv/installed-for-development
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+docs: .venv/installed-for-development
+	NO_MKDOCS_2_WARNING=1 KERAS_BACKEND=tensorflow \
+		.venv/bin/python -m mkdocs build --quiet --strict
+
+bench: .venv/installed-for-development
+	KERAS_BACKEND=tensorflow .venv/bin/python -m benchmarks
+
+clean:
+	rm -rf build dist site *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
+
+# Environments. The stamp files follow the requirements: a changed version reinstalls.
+
+define make_environment
+@command -v $(PYTHON) > /dev/null || \
+	{ echo "$(PYTHON) is not here: install Python 3.11 or newer, or name one with PYTHON=..."; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "$(PYTHON) is too old: constraints.txt needs Python 3.11 or newer; name one with PYTHON=..."; exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || \
+	{ echo "$(PYTHON) cannot make environments: apt install python3-venv"; exit 1; }
+@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+@echo "Installing into $(@D) ..."
+endef
+
+.venv/installed: setup.cfg constraints.txt
+	$(make_environment)
+	@.venv/bin/python $(INSTALL) --editable '.[translation]'
+	@touch $@
+
+.venv/installed-for-development: .venv/installed
+	@.venv/bin/python $(INSTALL) --editable '.[translation,dev,docs]'
+	@touch $@
+
+.venv-jax/installed .venv-torch/installed: .venv-%/installed: setup.cfg constraints.txt
+	$(make_environment)
+	@$(@D)/bin/python $(INSTALL) $* $(LIBRARY_NEEDS)
+	@$(@D)/bin/python $(INSTALL) --no-deps --editable .
+	@touch $@

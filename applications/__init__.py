@@ -1,0 +1,1 @@
+"""Pipelines that run: from real data to a measured result and a SavedModel."""

@@ -1,0 +1,1 @@
+"""Real corpora as TensorFlow Datasets builders, and one function that loads any."""

@@ -1,0 +1,1 @@
+"""LibreOffice's help pages as a parallel corpus, English-German embedded."""

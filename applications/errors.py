@@ -1,0 +1,44 @@
+"""Errors that a user can put right, and how an unknown name is worded."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class UserError(Exception):
+    """What the command line prints as one line, without a traceback.
+
+    The message says what was expected, what came and what to do. Every other
+    exception is a fault of the program and keeps its traceback.
+    """
+
+
+def require(condition: bool, expected: str, **received: Any) -> None:
+    """Raise a `ValueError` unless `condition` holds; for the checks of a config.
+
+    The words are those of `keras_attention.errors.require`, which configs do without:
+    importing it brings Keras, and `--help` answers at once.
+    """
+    if not condition:
+        values = ", ".join(f"{name}={value!r}" for name, value in received.items())
+        raise ValueError(f"{expected} Received: {values}.")
+
+
+def unknown(kind: str, name: str, valid: Iterable[str]) -> UserError:
+    """Return the error for a `name` that is none of the `valid` ones.
+
+    Args:
+        kind: What the name stands for: `"preset"`, `"setting"`.
+        name: What came.
+        valid: Every name that would have been right.
+
+    Examples:
+    >>> print(unknown("preset", "smal", ["small", "paper"]))
+    Unknown preset 'smal'. Did you mean 'small'? Valid: small, paper.
+    """
+    names = list(valid)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return UserError(
+        f"Unknown {kind} {name!r}.{hint} Valid: {', '.join(names) or 'none yet'}."
+    )

@@ -1,0 +1,75 @@
+"""The settings every application shares: how training goes."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from applications.errors import require
+
+STRATEGIES = ("none", "mirrored")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """How a model is trained.
+
+    An application that needs more (label smoothing, masking rates) derives from it and
+    gives its config a `train` of that class.
+    """
+
+    seed: Annotated[int, "start of all randomness: weights, dropout, order"] = 0
+    epochs: Annotated[int, "passes over the training data, at most"] = 10
+    patience: Annotated[
+        int | None, "epochs without a better task metric before stopping"
+    ] = None
+    optimizer: Annotated[
+        Literal["adam", "adamw", "sgd", "rmsprop"], "update rule; sgd has momentum 0.9"
+    ] = "adam"
+    learning_rate: Annotated[float, "per step, at its peak"] = 1e-3
+    schedule: Annotated[
+        Literal["constant", "inverse_sqrt", "cosine"], "rate after the warm-up"
+    ] = "constant"
+    warmup_steps: Annotated[int, "steps of linear rise to the learning rate"] = 0
+    beta_2: Annotated[float, "adam, adamw: memory of squared gradients"] = 0.999
+    weight_decay: Annotated[
+        float, "per step and unit of learning rate; not on biases and norms"
+    ] = 0.0
+    gradient_clip_norm: Annotated[float | None, "norm over all gradients"] = None
+    average_decay: Annotated[
+        float | None, "decay per step of averaged weights; those are evaluated and kept"
+    ] = None
+    precision: Annotated[
+        Literal["float32", "mixed_bfloat16", "mixed_float16"], "format of numbers"
+    ] = "float32"
+    jit_compile: Annotated[bool, "compile the step with XLA, once per shape"] = False
+    strategy: Annotated[str, "devices: none (one) or mirrored (all GPUs)"] = "none"
+    deterministic: Annotated[
+        bool, "bit-equal reruns and resumes on a GPU too, where it costs time"
+    ] = True
+
+    def __post_init__(self) -> None:
+        require(self.epochs > 0, "`epochs` must be above 0.", epochs=self.epochs)
+        require(self.seed >= 0, "`seed` must not be negative.", seed=self.seed)
+        for name in ("learning_rate", "gradient_clip_norm", "patience"):
+            value = getattr(self, name)
+            positive = value is None or value > 0
+            require(positive, f"`{name}` must be above 0.", **{name: value})
+        for name in ("warmup_steps", "weight_decay"):
+            value = getattr(self, name)
+            require(value >= 0, f"`{name}` must not be negative.", **{name: value})
+        for name in ("beta_2", "average_decay"):
+            value = getattr(self, name)
+            below_one = value is None or 0 <= value < 1
+            require(below_one, f"`{name}` must be in [0, 1).", **{name: value})
+        require(
+            self.strategy in STRATEGIES,
+            "`strategy` must be 'none' or 'mirrored'. Several workers are refused: "
+            "Keras 3's fit fails under MultiWorkerMirroredStrategy (keras#20585).",
+            strategy=self.strategy,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What the config of every application has; applications add their groups."""
+
+    train: TrainConfig = field(default_factory=TrainConfig)

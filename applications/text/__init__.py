@@ -1,0 +1,1 @@
+"""Text to token ids and back, and batches of sentences of like length."""

@@ -1,0 +1,42 @@
+"""The one way this project words an error: what was expected, what came."""
+
+from collections.abc import Collection
+from typing import Any
+
+
+def require(condition: bool, expected: str, **received: Any) -> None:
+    """Raise a `ValueError` unless `condition` holds.
+
+    Args:
+        condition: What must be true.
+        expected: A sentence that says what was expected and, where it helps,
+            what to do. It names arguments in backticks.
+        **received: The offending values by argument name.
+
+    Raises:
+        ValueError: "`expected` Received: name=value, ...".
+    """
+    if not condition:
+        values = ", ".join(f"{name}={value!r}" for name, value in received.items())
+        raise ValueError(f"{expected} Received: {values}." if values else expected)
+
+
+def one_of(name: str, value: Any, valid: Collection[Any]) -> Any:
+    """Return `value` if it is one of `valid`, else raise naming all of them."""
+    choices = ", ".join(repr(choice) for choice in sorted(valid, key=str))
+    require(value in valid, f"`{name}` must be one of {choices}.", **{name: value})
+    return value
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """Return `value` if it is an integer above 0, else raise."""
+    valid = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    require(valid, f"`{name}` must be a positive integer.", **{name: value})
+    return value
+
+
+def fraction(name: str, value: Any) -> float:
+    """Return `value` if it is a number in [0, 1), else raise."""
+    valid = isinstance(value, (int, float)) and 0 <= value < 1
+    require(valid, f"`{name}` must be a number in [0, 1).", **{name: value})
+    return value

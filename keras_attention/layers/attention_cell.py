@@ -1,0 +1,197 @@
+"""Attention inside a recurrent decoder."""
+
+import keras
+from keras import ops
+
+from keras_attention.errors import one_of
+from keras_attention.ops import masks
+
+ORDERS = ("bahdanau", "luong")
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class AttentionCell(keras.layers.Layer):
+    """Wraps an RNN cell so that each step looks at a memory; for `keras.layers.RNN`.
+
+    With input `x`, cell state `h` and context `c`:
+
+        bahdanau:  c_t = attend(h_{t-1}, memory);  h_t = cell([x_t, c_t], h_{t-1})
+        luong:     h_t = cell([x_t, c_{t-1}], h_{t-1});  c_t = attend(h_t, memory)
+
+    The output of a step is `[h_t, c_t]`. The memory is projected once and rides in the
+    state, never on the layer: start with `cell.memory_state(memory, ...)`. Time
+    `O(B S)` score evaluations per step.
+
+    Shapes:
+        B batch, T steps, S memory length, D size of the memory, U units of the cell.
+
+    Args:
+        cell: A Keras RNN cell, such as `keras.layers.GRUCell(64)`. Its first state is
+            the query.
+        attention: A two-input attention layer with one head, such as
+            `AdditiveAttention(64)`: its projections and score are used.
+        order: `"bahdanau"` or `"luong"`. Luong's input feeding passes on his attentional
+            vector; here it is the context.
+        **kwargs: Those of `keras.layers.Layer`.
+
+    Call args:
+        inputs: `(B, D_in)`, one step.
+        states: Those of the cell, then context, keys, values, memory mask.
+
+    Returns:
+        Output `(B, U + D)` and the new states.
+
+    Raises:
+        ValueError: for an unknown order.
+
+    Examples:
+        >>> import keras, numpy as np
+        >>> from keras_attention import layers
+        >>> cell = layers.AttentionCell(
+        ...     keras.layers.GRUCell(4), layers.AdditiveAttention(5), order="luong")
+        >>> memory, x = np.ones((2, 7, 6), "float32"), np.ones((2, 3, 8), "float32")
+        >>> cell.build_for(x.shape, memory.shape)
+        >>> state = cell.memory_state(memory)
+        >>> y = keras.layers.RNN(cell, return_sequences=True)(x, initial_state=state)
+        >>> tuple(y.shape), tuple(cell.alignments(y, state).shape)
+        ((2, 3, 10), (2, 3, 7))
+
+    Source:
+        Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025.
+    """
+
+    def __init__(self, cell, attention, order: str = "bahdanau", **kwargs):
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.attention = attention
+        self.order = one_of("order", order, ORDERS)
+        self.memory_size: int | None = None
+
+    # ---------------------------------------------------------------------- the states
+
+    @property
+    def _cell_sizes(self) -> list[int]:
+        size = self.cell.state_size
+        return [size] if isinstance(size, int) else list(size)
+
+    @property
+    def units(self) -> int:
+        """Size of the cell's first state, the query."""
+        return self._cell_sizes[0]
+
+    @property
+    def state_size(self) -> list[int]:
+        # Sizes of the last axes; keys, values and mask also have a length.
+        return [*self._cell_sizes, *[self.memory_size or 0] * 4]
+
+    @property
+    def output_size(self) -> int:
+        return self.units + (self.memory_size or 0)
+
+    def build_for(self, inputs_shape, memory_shape) -> None:
+        """Build for inputs `(B, T, D_in)` and a memory `(B, S, D)`."""
+        batch, size = inputs_shape[0], memory_shape[-1]
+        self.memory_size = size
+        self._build_shapes = [tuple(inputs_shape), tuple(memory_shape)]
+        if not self.cell.built:
+            self.cell.build((batch, inputs_shape[-1] + size))
+        if not self.attention.built:
+            self.attention.build((batch, None, self.units), memory_shape)
+        self.built = True
+
+    def build(self, input_shape):
+        if self.memory_size is None:
+            raise ValueError(
+                "AttentionCell must know its memory first. Call "
+                "`build_for(inputs_shape, memory_shape)` before the RNN layer."
+            )
+
+    def get_build_config(self):
+        return {"shapes": self._build_shapes} if self.built else None
+
+    def build_from_config(self, config):
+        self.build_for(*config["shapes"])
+
+    def memory_state(self, memory, memory_mask=None, cell_state=None) -> list:
+        """The initial state for `keras.layers.RNN`.
+
+        Args:
+            memory: `(B, S, D)`, such as the outputs of an encoder.
+            memory_mask: `(B, S)`, True = a real position.
+            cell_state: List of the cell's states; by default zeros.
+        """
+        batch, length = ops.shape(memory)[:2]
+        if memory_mask is None:
+            memory_mask = ops.ones((batch, length), dtype="bool")
+        memory_mask = masks.as_boolean("memory_mask", memory_mask)
+        memory = ops.where(memory_mask[..., None], memory, ops.zeros_like(memory))
+        if cell_state is None:
+            cell_state = self.cell.get_initial_state(batch_size=batch)
+            cell_state = cell_state if isinstance(cell_state, list) else [cell_state]
+        return [
+            *cell_state,
+            ops.zeros((batch, memory.shape[-1]), dtype=memory.dtype),
+            self.attention.project_key(memory),
+            self.attention.project_value(memory),
+            ops.cast(memory_mask, memory.dtype),
+        ]
+
+    # ------------------------------------------------------------------------ one step
+
+    def call(self, inputs, states, training=False):
+        *cell_state, context, keys, values, mask = states
+        if self.order == "bahdanau":
+            context = self._attend(cell_state[0][:, None], keys, values, mask)[0][:, 0]
+        stepped = self.cell(
+            ops.concatenate([inputs, context], axis=-1), cell_state, training=training
+        )
+        output, cell_state = stepped[0], _as_list(stepped[1])
+        if self.order == "luong":
+            context = self._attend(cell_state[0][:, None], keys, values, mask)[0][:, 0]
+        states = [*cell_state, context, keys, values, mask]
+        return ops.concatenate([output, context], axis=-1), states
+
+    def _attend(self, query, keys, values, mask, return_attention_scores=False):
+        output, scores = self.attention.attend_projected(
+            self.attention.project_query(query),
+            keys,
+            values,
+            mask=masks.Padding(mask > 0),
+            return_attention_scores=return_attention_scores,
+        )
+        return output[:, :, 0, :], scores
+
+    def alignments(self, outputs, initial_state):
+        """Attention scores `(B, T, S)` of all steps, from the outputs of the RNN.
+
+        The query of a step is in the outputs (Luong) or in those of the step before
+        (Bahdanau), so all steps are scored at once.
+
+        Args:
+            outputs: `(B, T, U + D)`, the sequence `keras.layers.RNN` returned.
+            initial_state: What `memory_state` gave.
+        """
+        queries = outputs[..., : self.units]
+        if self.order == "bahdanau":
+            first = ops.cast(initial_state[0][:, None], queries.dtype)
+            queries = ops.concatenate([first, queries[:, :-1]], axis=1)
+        keys, values, mask = initial_state[-3:]
+        return self._attend(queries, keys, values, mask, True)[1]
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "cell": keras.saving.serialize_keras_object(self.cell),
+            "attention": keras.saving.serialize_keras_object(self.attention),
+            "order": self.order,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        config["cell"] = keras.saving.deserialize_keras_object(config["cell"])
+        config["attention"] = keras.saving.deserialize_keras_object(config["attention"])
+        return cls(**config)
+
+
+def _as_list(states) -> list:
+    return list(states) if isinstance(states, (list, tuple)) else [states]

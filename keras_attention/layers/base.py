@@ -1,0 +1,230 @@
+"""What all two-input attention layers share: the contract, once.
+
+A layer overrides how it projects (`project_query`, `project_key`, `project_value`), how it
+compares (`score`) and what it makes of the result (`combine`); masks, padding, scores,
+shapes and dropout are handled here.
+"""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.errors import fraction
+from keras_attention.ops import _backend, attend, masks, scores
+
+Tensor = Any
+
+
+class BaseAttention(keras.layers.Layer):
+    """Base of the two-input attention layers.
+
+    Args:
+        dropout: Share of attention scores dropped in training, in [0, 1).
+        mask: A mask of positions, such as `masks.Local(128)`, and-ed with all others.
+        flash_attention: `None` chooses the path by shape, `True` takes the path that
+            never holds `T x S` scores, `False` the dense one. Results agree.
+        seed: Seed of the dropout.
+    """
+
+    score: str | scores.Score = "scaled_dot"
+
+    def __init__(
+        self,
+        *,
+        dropout: float = 0.0,
+        mask: masks.Mask | None = None,
+        flash_attention: bool | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.dropout = fraction("dropout", dropout)
+        self.mask = masks.position_mask(mask)
+        self.flash_attention = flash_attention
+        self.seed = seed
+        if dropout:
+            self.seed_generator = keras.random.SeedGenerator(seed)
+
+    # ------------------------------------------------------- what a variant overrides
+
+    def project_query(self, query: Tensor) -> Tensor:
+        """`(B, T, D)` to `(B, T, N, H)`."""
+        return query[:, :, None, :]
+
+    def project_key(self, key: Tensor) -> Tensor:
+        """`(B, S, D)` to `(B, S, N, H)`."""
+        return key[:, :, None, :]
+
+    def project_value(self, value: Tensor) -> Tensor:
+        """`(B, S, D)` to `(B, S, N, V)`."""
+        return value[:, :, None, :]
+
+    def score_weights(self) -> tuple[Tensor, ...]:
+        """Weights the score takes after query and key."""
+        return ()
+
+    def combine(self, output: Tensor, query: Tensor) -> Tensor:
+        """Attention output `(B, T, N, V)` to the layer's output."""
+        del query
+        return output[:, :, 0, :]
+
+    def shape_scores(self, attention_scores: Tensor) -> Tensor:
+        """Scores `(B, N, T, S)` to what the layer returns."""
+        return attention_scores[:, 0]
+
+    # ----------------------------------------------------------------------- the call
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        key_mask=None,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+        attention_bias=None,
+    ):
+        key, value_mask = _same_if_missing(key, value, key_mask, value_mask)
+        query, key, value = zero_hidden(query, key, value, query_mask, value_mask)
+        mask = self.combined_mask(
+            query_mask, value_mask, attention_mask, use_causal_mask
+        )
+        output, attention_scores = self.attend_projected(
+            self.project_query(query),
+            self.project_key(key),
+            self.project_value(value),
+            mask=mask,
+            bias=attention_bias,
+            training=training,
+            return_attention_scores=return_attention_scores,
+        )
+        output = carry_mask(self.combine(output, query), query_mask)
+        return (output, attention_scores) if return_attention_scores else output
+
+    def combined_mask(self, query_mask, value_mask, attention_mask, use_causal_mask):
+        """All masks that hold for one call, and-ed."""
+        padding = None
+        if query_mask is not None or value_mask is not None:
+            padding = masks.Padding(value_mask, query_mask)
+        causal = masks.Causal() if use_causal_mask else None
+        dense = masks.as_mask(attention_mask, "attention_mask")
+        return masks.combine(causal, self.mask, padding, dense)
+
+    def attend_projected(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: masks.Mask | None = None,
+        bias: Tensor | None = None,
+        training: bool | None = None,
+        return_attention_scores: bool = False,
+        query_offset: Any = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attention over projected tensors `(B, L, N, H)`; output and scores."""
+        dropout = self.dropout if training else 0.0
+        result = attend(
+            query,
+            key,
+            value,
+            mask=mask,
+            bias=bias,
+            score=self.score,
+            score_weights=self.score_weights(),
+            dropout=dropout,
+            seed=self.seed_generator.next() if dropout else None,
+            query_offset=query_offset,
+            implementation=_IMPLEMENTATIONS[self.flash_attention],
+            return_attention_scores=return_attention_scores,
+        )
+        if not return_attention_scores:
+            return result, None
+        return result[0], self.shape_scores(result[1])
+
+    # ------------------------------------------------------------- shapes and configs
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
+
+    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+        return (*query_shape[:-1], value_shape[-1])
+
+    def compute_scores_shape(self, query_shape, value_shape):
+        return (query_shape[0], query_shape[1], value_shape[1])
+
+    def compute_output_spec(
+        self, query, value, key=None, return_attention_scores=False, **kwargs
+    ):
+        shape = self.compute_output_shape(query.shape, value.shape)
+        output = keras.KerasTensor(shape, dtype=self.compute_dtype)
+        output = carry_mask(output, kwargs.get("query_mask"))
+        if not return_attention_scores:
+            return output
+        shape = self.compute_scores_shape(query.shape, value.shape)
+        return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "dropout": self.dropout,
+            "mask": masks.serialize(self.mask),
+            "flash_attention": self.flash_attention,
+            "seed": self.seed,
+        }
+
+    def add_score_weights(self, query_size: int, key_size: int) -> None:
+        """Create the weights of a built-in score as `self.score_variables`."""
+        self.score_variables = [
+            self.add_weight(
+                shape=shape,
+                initializer="glorot_uniform" if shape else "ones",
+                name=f"score_{name}",
+            )
+            for name, shape in scores.weight_shapes(
+                self.score, query_size, key_size
+            ).items()
+        ]
+
+
+# `True` asks for a path without `T x S` scores: ours, since it computes everything.
+_IMPLEMENTATIONS = {None: None, True: "blockwise", False: "dense"}
+
+
+def _same_if_missing(key, value, key_mask, value_mask):
+    """The key and the mask that holds for keys and values together."""
+    if key is None or key_mask is None:
+        return value if key is None else key, value_mask
+    if value_mask is None:
+        return key, key_mask
+    return key, ops.logical_and(
+        masks.as_boolean("key_mask", key_mask),
+        masks.as_boolean("value_mask", value_mask),
+    )
+
+
+def zero_hidden(query, key, value, query_mask, value_mask):
+    """Inputs with 0 where a mask hides them: `0 * NaN` would still be NaN."""
+    same_key = key is value
+    query = _where(query_mask, query)
+    value = _where(value_mask, value)
+    return query, value if same_key else _where(value_mask, key), value
+
+
+def _where(mask, x):
+    if mask is None:
+        return x
+    mask = masks.as_boolean("mask", mask)[..., None]
+    return ops.where(mask, x, ops.zeros_like(x))
+
+
+def carry_mask(output, query_mask):
+    """`output` with the query's mask as its hidden mask."""
+    if query_mask is None:
+        return output
+    return _backend.set_mask(output, query_mask)

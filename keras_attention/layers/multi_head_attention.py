@@ -1,0 +1,358 @@
+"""Multi-head attention: Keras's layer under our contract, with what it lacks."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.errors import one_of, positive_integer, require
+from keras_attention.layers import _axes
+from keras_attention.layers.base import BaseAttention, carry_mask
+from keras_attention.layers.base import _same_if_missing as same_if_missing
+from keras_attention.layers.base import zero_hidden
+from keras_attention.ops import masks, scores
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class MultiHeadAttention(BaseAttention):
+    """Several attentions side by side, each in learned spaces of its own.
+
+    `concat_n(softmax(Q_n K_n^T / sqrt(H)) V_n) W_o`. The default for self-attention and
+    cross-attention; the constructor is that of `keras.layers.MultiHeadAttention` and
+    `set_weights(keras_layer.get_weights())` gives the same numbers. Time
+    `O(B N T S H)` plus the projections, the same for any number of heads; parameters
+    without bias `D (N H + 2 K H) + N H D`.
+
+    Shapes:
+        B batch, T query length, S key length, D model size, N heads, K key/value heads,
+        H `key_dim`, V `value_dim`.
+
+    Args:
+        num_heads: Number of attention heads, N.
+        key_dim: Size of each head for query and key, H.
+        value_dim: Size of each head for value; by default `key_dim`.
+        dropout: Share of attention scores dropped in training, in [0, 1).
+        use_bias: Whether the projections have a bias.
+        output_shape: Size (or shape) of the output; by default the query's size.
+        attention_axes: Axes attended over, for inputs of more than three axes; by
+            default all but batch and features.
+        sliding_window: Same as `mask=masks.Local(sliding_window)`.
+        flash_attention: `None` chooses the path by shape, `True` takes the path without
+            `T x S` scores, `False` the dense one. Unlike Keras's, results agree and
+            dropout or scores may be asked for with all of them.
+        kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+        activity_regularizer, kernel_constraint, bias_constraint: As in
+            `keras.layers.Dense`, for all projections.
+        use_gate: Multiply the heads' output by `sigmoid(W_g query)`.
+        seed: Seed of the dropout.
+        num_key_value_heads: K, a divisor of `num_heads`: 1 is multi-query attention,
+            in between grouped-query attention.
+        score: Name of the score that compares query and key heads
+            (`ops.scores.names()`).
+        mask: A mask of positions, and-ed with all others.
+
+    Call args:
+        query: `(B, T, D)`, or more axes with `attention_axes`.
+        value: `(B, S, D)`.
+        key: `(B, S, D)`; by default the value.
+        query_mask, value_mask, key_mask: `(B, T)` or `(B, S)`, True = a real position.
+            By default the hidden mask of the tensor.
+        attention_mask: `(T, S)`, `(B, T, S)` or `(B, N, T, S)`, True = may attend.
+        return_attention_scores: Also return the scores before dropout.
+        training: Whether to apply dropout.
+        use_causal_mask: Query `i` sees keys up to `i + (S - T)`.
+        attention_bias: Added to the logits, broadcastable to `(B, N, T, S)`.
+        cache: `(B, 2, S, K, H)`, projected keys and values, as in KerasHub. Needs
+            `value_dim == key_dim`.
+        cache_update_index: Position of the first query: projections of `value` are
+            written there and queries see what is written so far. Without it the cache
+            is used as it is (cross-attention) and `value` is not looked at.
+
+    Returns:
+        `(B, T, D)`; with scores `(B, N, T, S)` second; with `cache`, the cache last.
+
+    Raises:
+        ValueError: for sizes that are not positive, heads that do not divide, or a
+            float `attention_mask` (numbers go to `attention_bias`).
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import layers
+        >>> layer = layers.MultiHeadAttention(num_heads=2, key_dim=3)
+        >>> x = np.ones((1, 5, 4), "float32")
+        >>> y, scores = layer(x, x, use_causal_mask=True, return_attention_scores=True)
+        >>> tuple(y.shape), tuple(scores.shape)
+        ((1, 5, 4), (1, 2, 5, 5))
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2; fewer key/value heads
+        Ainslie et al. 2023, arXiv:2305.13245; gate Qiu et al. 2025, arXiv:2505.06708.
+    """
+
+    def __init__(
+        self,
+        num_heads,
+        key_dim,
+        value_dim=None,
+        dropout=0.0,
+        use_bias=True,
+        output_shape=None,
+        attention_axes=None,
+        sliding_window=None,
+        flash_attention=None,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        use_gate=False,
+        seed=None,
+        *,
+        num_key_value_heads=None,
+        score="scaled_dot",
+        mask=None,
+        **kwargs,
+    ):
+        super().__init__(
+            dropout=dropout,
+            mask=mask,
+            flash_attention=flash_attention,
+            seed=seed,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+        self.num_heads = positive_integer("num_heads", num_heads)
+        self.key_dim = positive_integer("key_dim", key_dim)
+        self.value_dim = positive_integer("value_dim", value_dim or key_dim)
+        self.num_key_value_heads = positive_integer(
+            "num_key_value_heads", num_key_value_heads or num_heads
+        )
+        require(
+            self.num_heads % self.num_key_value_heads == 0,
+            "`num_key_value_heads` must divide `num_heads`.",
+            num_key_value_heads=num_key_value_heads,
+            num_heads=num_heads,
+        )
+        if sliding_window is not None:
+            positive_integer("sliding_window", sliding_window)
+        self.sliding_window = sliding_window
+        self.use_bias = use_bias
+        self.use_gate = use_gate
+        self.attention_axes = _axes.as_tuple(attention_axes)
+        self.score = one_of("score", score, scores.names())
+        self._output_shape = _axes.as_tuple(output_shape)
+        self._dense_options = {
+            "kernel_initializer": keras.initializers.get(kernel_initializer),
+            "bias_initializer": keras.initializers.get(bias_initializer),
+            "kernel_regularizer": keras.regularizers.get(kernel_regularizer),
+            "bias_regularizer": keras.regularizers.get(bias_regularizer),
+            "kernel_constraint": keras.constraints.get(kernel_constraint),
+            "bias_constraint": keras.constraints.get(bias_constraint),
+        }
+
+    # ------------------------------------------------------------------------- weights
+
+    def build(self, query_shape, value_shape, key_shape=None):
+        key_shape = value_shape if key_shape is None else key_shape
+        shared = (self.num_key_value_heads, self.key_dim)
+        # In Keras's order, so that `set_weights` takes over its weights.
+        self.query_dense = self._heads_dense(
+            "query", query_shape, (self.num_heads, self.key_dim)
+        )
+        self.key_dense = self._heads_dense("key", key_shape, shared)
+        if self.use_gate:
+            heads = (self.num_heads, self.value_dim)
+            self.gate_dense = self._heads_dense("gate", query_shape, heads, "sigmoid")
+        self.value_dense = self._heads_dense(
+            "value", value_shape, (self.num_key_value_heads, self.value_dim)
+        )
+        output_shape = self._output_shape or (query_shape[-1],)
+        letters = "fgijk"[: len(output_shape)]
+        self.output_dense = self._einsum_dense(
+            f"btnh,nh{letters}->bt{letters}", (None, *output_shape), letters, "output"
+        )
+        self.output_dense.build((None, None, self.num_heads, self.value_dim))
+        self.add_score_weights(self.key_dim, self.key_dim)
+
+    def _heads_dense(self, name, shape, heads, activation=None):
+        dense = self._einsum_dense(
+            "btd,dnh->btnh", (None, *heads), "nh", name, activation
+        )
+        dense.build((None, None, shape[-1]))
+        return dense
+
+    def _einsum_dense(self, equation, output_shape, bias_axes, name, activation=None):
+        options = {
+            key: value.__class__.from_config(value.get_config()) if value else None
+            for key, value in self._dense_options.items()
+        }
+        return keras.layers.EinsumDense(
+            equation,
+            output_shape=output_shape,
+            bias_axes=bias_axes if self.use_bias else None,
+            activation=activation,
+            name=name,
+            dtype=self.dtype_policy,
+            **options,
+        )
+
+    # ------------------------------------------------------------ what differs by head
+
+    def project_query(self, query):
+        return self.query_dense(query)
+
+    def project_key(self, key):
+        return self.key_dense(key)
+
+    def project_value(self, value):
+        return self.value_dense(value)
+
+    def score_weights(self):
+        return tuple(self.score_variables)
+
+    def shape_scores(self, attention_scores):
+        return attention_scores
+
+    def combine(self, output, query):
+        if self.use_gate:
+            output = output * self.gate_dense(query)
+        return self.output_dense(output)
+
+    def combined_mask(self, query_mask, value_mask, attention_mask, use_causal_mask):
+        mask = super().combined_mask(
+            query_mask, value_mask, attention_mask, use_causal_mask
+        )
+        if self.sliding_window is None:
+            return mask
+        return masks.combine(masks.Local(self.sliding_window), mask)
+
+    # ------------------------------------------------------------------------ the call
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        key_mask=None,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+        attention_bias=None,
+        cache=None,
+        cache_update_index=None,
+    ):
+        require(
+            cache is not None or cache_update_index is None,
+            "`cache_update_index` needs a `cache`.",
+            cache_update_index=cache_update_index,
+        )
+        options = {
+            "query_mask": query_mask,
+            "attention_mask": attention_mask,
+            "return_attention_scores": return_attention_scores,
+            "training": training,
+            "use_causal_mask": use_causal_mask,
+            "attention_bias": attention_bias,
+        }
+        if cache is not None:
+            key, value_mask = same_if_missing(key, value, key_mask, value_mask)
+            return self._call_cached(
+                query, value, key, value_mask, cache, cache_update_index, **options
+            )
+        options |= {"value_mask": value_mask, "key_mask": key_mask}
+        if len(query.shape) == 3:
+            return super().call(query, value, key, **options)
+        return _axes.call_flattened(
+            super().call, self.attention_axes, query, value, key, **options
+        )
+
+    def _call_cached(
+        self,
+        query,
+        value,
+        key,
+        value_mask,
+        cache,
+        index,
+        query_mask,
+        attention_mask,
+        return_attention_scores,
+        training,
+        use_causal_mask,
+        attention_bias,
+    ):
+        mask = self.combined_mask(
+            query_mask, value_mask, attention_mask, use_causal_mask
+        )
+        if index is not None:
+            query, key, value = zero_hidden(query, key, value, query_mask, None)
+            start = (0, index, 0, 0)
+            keys = ops.slice_update(cache[:, 0], start, self.project_key(key))
+            values = ops.slice_update(cache[:, 1], start, self.project_value(value))
+            cache = ops.stack([keys, values], axis=1)
+            written = ops.arange(keys.shape[1]) < index + ops.shape(query)[1]
+            mask = masks.combine(mask, masks.Dense(written[None, :]))
+        output, attention_scores = self.attend_projected(
+            self.project_query(query),
+            cache[:, 0],
+            cache[:, 1],
+            mask=mask,
+            bias=attention_bias,
+            training=training,
+            return_attention_scores=return_attention_scores,
+            query_offset=index,
+        )
+        output = carry_mask(self.combine(output, query), query_mask)
+        if return_attention_scores:
+            return output, attention_scores, cache
+        return output, cache
+
+    # --------------------------------------------------------------- shapes and config
+
+    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+        return (*query_shape[:-1], *(self._output_shape or query_shape[-1:]))
+
+    def compute_scores_shape(self, query_shape, value_shape):
+        return _axes.scores_shape(
+            query_shape, value_shape, self.attention_axes, self.num_heads
+        )
+
+    def compute_output_spec(self, query, value, key=None, cache=None, **kwargs):
+        outputs = super().compute_output_spec(query, value, key, **kwargs)
+        if cache is None:
+            return outputs
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        spec: Any = keras.KerasTensor(cache.shape, dtype=cache.dtype)
+        return (*outputs, spec)
+
+    def get_config(self):
+        serialized = {
+            "kernel_initializer": keras.initializers.serialize,
+            "bias_initializer": keras.initializers.serialize,
+            "kernel_regularizer": keras.regularizers.serialize,
+            "bias_regularizer": keras.regularizers.serialize,
+            "kernel_constraint": keras.constraints.serialize,
+            "bias_constraint": keras.constraints.serialize,
+        }
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "key_dim": self.key_dim,
+            "value_dim": self.value_dim,
+            "use_bias": self.use_bias,
+            "output_shape": self._output_shape,
+            "attention_axes": self.attention_axes,
+            "sliding_window": self.sliding_window,
+            "use_gate": self.use_gate,
+            "num_key_value_heads": self.num_key_value_heads,
+            "score": self.score,
+            **{
+                name: serialize(self._dense_options[name])
+                for name, serialize in serialized.items()
+            },
+        }

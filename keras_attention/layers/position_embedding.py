@@ -1,0 +1,85 @@
+"""Learned position embedding."""
+
+import keras
+from keras import ops
+
+from keras_attention.errors import positive_integer, require
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class PositionEmbedding(keras.layers.Layer):
+    """Adds one learned vector per position to its input.
+
+    `x_t + E[t]`. Learns positions that matter, up to a longest length. Returns
+    `inputs + embedding` and carries the mask: a bare `+` in Keras loses it. Time and
+    memory `O(T D)`, `max_sequence_length * D` parameters.
+
+    Shapes:
+        B batch, T length, D size.
+
+    Args:
+        max_sequence_length: Number of positions the table holds.
+        initializer: Initializer of the table.
+        **kwargs: Those of `keras.layers.Layer`.
+
+    Call args:
+        inputs: `(..., T, D)` with `T` at most `max_sequence_length`.
+        start_index: Position of the first row, for decoding step by step.
+
+    Returns:
+        `(..., T, D)`.
+
+    Raises:
+        ValueError: for a length known to be above `max_sequence_length`, naming both.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import layers
+        >>> y = layers.PositionEmbedding(max_sequence_length=8)(np.zeros((2, 3, 4)))
+        >>> tuple(y.shape)
+        (2, 3, 4)
+
+    Source:
+        Gehring et al. 2017, arXiv:1705.03122, section 3.1.
+    """
+
+    def __init__(
+        self, max_sequence_length: int, initializer="glorot_uniform", **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.max_sequence_length = positive_integer(
+            "max_sequence_length", max_sequence_length
+        )
+        self.initializer = keras.initializers.get(initializer)
+        self.supports_masking = True
+
+    def build(self, input_shape):
+        self.embeddings = self.add_weight(
+            shape=(self.max_sequence_length, input_shape[-1]),
+            initializer=self.initializer,
+            name="embeddings",
+        )
+
+    def call(self, inputs, start_index=0):
+        length = ops.shape(inputs)[-2]
+        require(
+            not isinstance(length, int) or length <= self.max_sequence_length,
+            "The input is longer than `max_sequence_length`.",
+            length=length,
+            max_sequence_length=self.max_sequence_length,
+        )
+        table = ops.convert_to_tensor(self.embeddings)
+        shape = (length, inputs.shape[-1])
+        return inputs + ops.cast(
+            ops.slice(table, (start_index, 0), shape), inputs.dtype
+        )
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "max_sequence_length": self.max_sequence_length,
+            "initializer": keras.initializers.serialize(self.initializer),
+        }

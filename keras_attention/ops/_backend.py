@@ -1,0 +1,199 @@
+"""The one place with backend-specific code.
+
+Keras has no sequential loop that stacks results, no vector-Jacobian product and no
+dropout from a seed tensor. The blockwise engine needs the three; everything else in
+the library is `keras.ops`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import keras
+from keras.src import backend as keras_backend  # set_keras_mask has no public alias
+
+BACKEND = keras.backend.backend()
+
+if BACKEND == "tensorflow":
+    import tensorflow as tf
+elif BACKEND == "jax":
+    import jax
+elif BACKEND == "torch":
+    import torch
+else:
+    raise ImportError(
+        "keras_attention runs on the Keras backends tensorflow, jax and torch. "
+        f"Received: KERAS_BACKEND={BACKEND!r}."
+    )
+
+Tensor = Any
+Size = Any  # a Python int where it is known, else an integer scalar tensor
+
+
+class Spec(NamedTuple):
+    """Shape (`None` where unknown) and dtype of what a step of `scan` emits."""
+
+    shape: tuple
+    dtype: str
+
+
+def sizes(tensor: Tensor) -> tuple[Size, ...]:
+    """The shape with Python ints where known and scalar tensors elsewhere."""
+    return tuple(keras.ops.shape(tensor))
+
+
+def is_static(*values: Size) -> bool:
+    return all(isinstance(value, int) for value in values)
+
+
+def set_mask(tensor: Tensor, mask: Tensor | None) -> Tensor:
+    """Attach `mask` to `tensor` as Keras's hidden mask and return the tensor."""
+    keras_backend.set_keras_mask(tensor, mask)
+    return tensor
+
+
+# ------------------------------------------------------------------ sequential loop
+
+
+def scan(
+    step: Callable[[Any, Tensor], tuple[Any, tuple]],
+    carry: tuple,
+    length: Size,
+    emits: tuple[Spec, ...],
+) -> tuple[tuple, tuple]:
+    """Run `step(carry, index) -> (carry, outputs)` strictly one after the other.
+
+    The point is memory: the intermediate tensors of one step are gone before the next
+    begins. An unrolled loop, or `keras.ops.map` on TensorFlow, holds several at once.
+
+    Returns:
+        The last carry, and each output stacked along a new first axis.
+    """
+    if is_static(length) and length == 1:
+        carry, outputs = step(carry, 0)
+        return carry, tuple(keras.ops.expand_dims(x, 0) for x in outputs)
+    return _SCANS[BACKEND](step, carry, length, emits)
+
+
+def _scan_tensorflow(step, carry, length, emits):
+    arrays = tuple(
+        tf.TensorArray(spec.dtype, length, element_shape=spec.shape) for spec in emits
+    )
+
+    def body(index, carry, arrays):
+        carry, outputs = step(carry, index)
+        arrays = tuple(a.write(index, x) for a, x in zip(arrays, outputs, strict=True))
+        return index + 1, carry, arrays
+
+    _, carry, arrays = tf.while_loop(
+        lambda index, *_: index < length,
+        body,
+        (tf.constant(0), tuple(carry), arrays),
+        parallel_iterations=1,
+    )
+    return carry, tuple(array.stack() for array in arrays)
+
+
+def _scan_jax(step, carry, length, emits):
+    return jax.lax.scan(step, tuple(carry), jax.numpy.arange(length))
+
+
+def _scan_torch(step, carry, length, emits):
+    collected: list[tuple] = []
+    for index in range(length):
+        carry, outputs = step(carry, index)
+        collected.append(outputs)
+    return carry, tuple(torch.stack(column) for column in zip(*collected, strict=True))
+
+
+_SCANS = {"tensorflow": _scan_tensorflow, "jax": _scan_jax, "torch": _scan_torch}
+
+
+def add_to_slice(tensor: Tensor, start: tuple, update: Tensor) -> Tensor:
+    """`tensor` with `update` added at `start`."""
+    if is_static(*sizes(tensor)) and tuple(tensor.shape) == tuple(update.shape):
+        return tensor + update
+    old = keras.ops.slice(tensor, start, sizes(update))
+    return keras.ops.slice_update(tensor, start, old + update)
+
+
+# ------------------------------------------------------------ vector-Jacobian product
+
+
+def vjp(function: Callable, *args: Tensor) -> tuple[Tensor, Callable]:
+    """`function(*args)` and the function that pulls a cotangent back to `args`."""
+    return _VJPS[BACKEND](function, *args)
+
+
+def _vjp_tensorflow(function, *args):
+    args = tuple(tf.convert_to_tensor(x) for x in args)
+    with tf.GradientTape() as tape:
+        tape.watch(args)
+        output = function(*args)
+
+    def pull_back(cotangent):
+        return tape.gradient(
+            output, args, cotangent, unconnected_gradients=tf.UnconnectedGradients.ZERO
+        )
+
+    return output, pull_back
+
+
+def _vjp_jax(function, *args):
+    return jax.vjp(function, *args)
+
+
+def _vjp_torch(function, *args):
+    leaves = [x.detach().requires_grad_() for x in args]
+    with torch.enable_grad():
+        output = function(*leaves)
+
+    def pull_back(cotangent):
+        grads = torch.autograd.grad(output, leaves, cotangent, allow_unused=True)
+        pairs = zip(grads, leaves, strict=True)
+        return tuple(torch.zeros_like(x) if g is None else g for g, x in pairs)
+
+    return output.detach(), pull_back
+
+
+_VJPS = {"tensorflow": _vjp_tensorflow, "jax": _vjp_jax, "torch": _vjp_torch}
+
+
+# ------------------------------------------------------------------ stateless dropout
+
+
+def keep_mask(seed: Tensor, index: Tensor, shape: tuple, rate: float) -> Tensor:
+    """Boolean tensor, True with probability `1 - rate`, fixed by `(seed, index)`.
+
+    Args:
+        seed: Integer tensor of shape `(2,)`, as `SeedGenerator.next()` gives.
+        index: Integer scalar: which tile of the call this is.
+        shape: Shape of the result.
+        rate: Share of False entries, in [0, 1).
+    """
+    return _UNIFORMS[BACKEND](seed, index, shape) >= rate
+
+
+def _uniform_tensorflow(seed, index, shape):
+    seed = tf.cast(tf.bitcast(tf.cast(seed, "uint32"), "int32"), "int32")
+    seed = tf.random.experimental.stateless_fold_in(seed, index)
+    return tf.random.stateless_uniform(shape, seed)
+
+
+def _uniform_jax(seed, index, shape):
+    key = jax.random.fold_in(seed.astype("uint32"), index)
+    return jax.random.uniform(key, shape)
+
+
+def _uniform_torch(seed, index, shape):
+    first, second = (int(x) for x in seed.tolist())
+    generator = torch.Generator(device=seed.device)
+    mixed = (first * 2654435761 + second * 40503 + int(index) * 97) % 2**63
+    generator.manual_seed(mixed)
+    return torch.rand(shape, generator=generator, device=seed.device)
+
+
+_UNIFORMS = {
+    "tensorflow": _uniform_tensorflow,
+    "jax": _uniform_jax,
+    "torch": _uniform_torch,
+}

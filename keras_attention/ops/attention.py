@@ -1,0 +1,216 @@
+"""`attend`: softmax attention for any score, mask and bias."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.errors import fraction, one_of, require
+from keras_attention.ops import _backend, scores
+from keras_attention.ops.blockwise import Problem, add_bias, blockwise, drop, promote
+from keras_attention.ops.masks import Causal, Mask, Padding, as_mask
+from keras_attention.ops.softmax import masked_softmax
+
+Tensor = Any
+
+IMPLEMENTATIONS = ("dense", "blockwise", "fused")
+
+# Scores of one batch row and head from which the blockwise path is taken. From the
+# benchmark (`make bench`): below, the dense path is faster and its memory is no concern.
+BLOCKWISE_FROM = 512 * 512
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Mask | Tensor | None = None,
+    bias: Tensor | None = None,
+    score: str | scores.Score = "scaled_dot",
+    score_weights: tuple[Tensor, ...] = (),
+    dropout: float = 0.0,
+    seed: Tensor | None = None,
+    query_offset: Any = None,
+    implementation: str | None = None,
+    return_attention_scores: bool = False,
+) -> Any:
+    """Softmax attention `softmax(score(Q, K) + bias) V`, restricted by a mask.
+
+    Exact on every path. *Dense* holds the scores `(B, N, T, S)`; *blockwise* never does
+    (memory `O(T + S)`, one more pass over the scores in the backward pass) and skips
+    blocks that the mask leaves empty; *fused* is the framework's own kernel for
+    `scaled_dot`. Time `O(B N T S H)`.
+
+    Shapes:
+        B batch, T query length, S key length, N heads, K key/value heads (a divisor of
+        N), H head size, V value head size.
+
+    Args:
+        query: `(B, T, N, H)`.
+        key: `(B, S, K, H)`.
+        value: `(B, S, K, V)`.
+        mask: A mask object, or a bool / int tensor `(T, S)`, `(B, T, S)` or
+            `(B, N, T, S)`, True = may attend. Query `i` stands at position
+            `i + (S - T)`. A row with nothing to attend gives 0 with gradient 0.
+        bias: Numbers added to the logits, broadcastable to `(B, N, T, S)`.
+        score: Name (`ops.scores.names()`) or function
+            `score(query (..., T, H), key (..., S, H), *score_weights)`.
+        score_weights: Weights of the score; each receives its gradient.
+        dropout: Share of scores dropped, in [0, 1).
+        seed: Integer tensor `(2,)` such as `SeedGenerator.next()` gives; needed with
+            dropout.
+        query_offset: Position of query 0 among the keys, instead of `S - T`.
+        implementation: `"dense"`, `"blockwise"`, `"fused"`, or `None`: chosen by a
+            fixed rule on shapes. Results agree to rounding.
+        return_attention_scores: Also return the scores before dropout (dense path).
+
+    Returns:
+        Output `(B, T, N, V)`, and with `return_attention_scores` the scores
+        `(B, N, T, S)`.
+
+    Raises:
+        ValueError: for shapes that do not fit, a float mask, an unknown score, or
+            dropout without a seed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import masks, ops
+        >>> x = np.ones((2, 5, 1, 4), "float32")
+        >>> y = ops.attend(x, x, x, mask=masks.Causal() & masks.Local(2))
+        >>> tuple(y.shape)
+        (2, 5, 1, 4)
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762, equation 1; the blockwise path follows
+        Rabe and Staats 2021, arXiv:2112.05682.
+    """
+    query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
+    _check_shapes(query, key, value)
+    fraction("dropout", dropout)
+    require(
+        not dropout or seed is not None,
+        "Dropout needs a `seed`, an integer tensor of shape (2,).",
+        seed=seed,
+    )
+    if implementation is not None:
+        one_of("implementation", implementation, IMPLEMENTATIONS)
+    if query_offset is None:
+        query_offset = _backend.sizes(key)[1] - _backend.sizes(query)[1]
+    weights = tuple(ops.convert_to_tensor(weight) for weight in score_weights)
+    problem = Problem(scores.get(score), as_mask(mask), query_offset, dropout, seed)
+    bias = None if bias is None else _as_four_axes(bias)
+
+    heads = query.shape[2] // key.shape[2]
+    key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
+    path = implementation or _choose(problem, query, key, bias)
+    if return_attention_scores:
+        path = "dense"
+    if path == "fused":
+        return _fused(problem, query, key, value)
+    heads_first = tuple(ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
+    if path == "blockwise":
+        output = blockwise(problem, *heads_first, bias, weights)
+        return ops.transpose(output, (0, 2, 1, 3))
+    output, attention_scores = _dense(problem, *heads_first, bias, weights)
+    output = ops.transpose(output, (0, 2, 1, 3))
+    return (output, attention_scores) if return_attention_scores else output
+
+
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    shapes = {
+        name: tuple(x.shape)
+        for name, x in (("query", query), ("key", key), ("value", value))
+    }
+    require(
+        all(len(shape) == 4 for shape in shapes.values()),
+        "`query`, `key` and `value` must have shape (batch, length, heads, size).",
+        **shapes,
+    )
+    require(
+        key.shape[2] == value.shape[2] and query.shape[2] % key.shape[2] == 0,
+        "`key` and `value` must have equally many heads, a divisor of the query's.",
+        **shapes,
+    )
+    require(
+        None in (key.shape[1], value.shape[1]) or key.shape[1] == value.shape[1],
+        "`key` and `value` must have the same length.",
+        **shapes,
+    )
+
+
+def _as_four_axes(bias: Tensor) -> Tensor:
+    """A bias `(S,)`, `(T, S)` or `(N, T, S)` with leading axes of size 1."""
+    bias = ops.convert_to_tensor(bias)
+    while len(bias.shape) < 4:
+        bias = bias[None]
+    return bias
+
+
+def _choose(problem: Problem, query: Tensor, key: Tensor, bias: Tensor | None) -> str:
+    """The fixed rule; what is not known at trace time counts as short."""
+    if bias is None and _can_fuse(problem, query, key):
+        return "fused"
+    query_length, key_length = query.shape[1], key.shape[1]
+    if None in (query_length, key_length):
+        return "dense"
+    per_logit = query.shape[-1] if scores.is_pairwise(problem.score) else 1
+    is_long = query_length * key_length * per_logit >= BLOCKWISE_FROM
+    return "blockwise" if is_long and query_length > 1 else "dense"
+
+
+def _dense(problem, query, key, value, bias, weights):
+    """Output and scores, both heads-first."""
+    logits = problem.score(*(promote(x) for x in (query, key, *weights)))
+    if bias is not None:
+        logits = add_bias(logits, bias)
+    mask = problem.mask
+    if mask is not None:
+        lengths = _backend.sizes(query)[2], _backend.sizes(key)[2]
+        mask = mask.dense(*lengths, problem.offset)
+    attention_scores = masked_softmax(logits, mask)
+    used = attention_scores
+    if problem.dropout:
+        shape = _backend.sizes(used)
+        keep = _backend.keep_mask(problem.seed, 0, shape, problem.dropout)
+        used = drop(used, keep, problem.dropout)
+    output = ops.matmul(ops.cast(used, value.dtype), value)
+    return output, ops.cast(attention_scores, value.dtype)
+
+
+# ------------------------------------------------------------ the framework's kernel
+
+
+def _can_fuse(problem: Problem, query: Tensor, key: Tensor) -> bool:
+    """Whether the backend has a kernel that computes exactly this.
+
+    TensorFlow has none. The kernels know a causal mask only aligned to the start, which
+    is ours where `T = S`, and a key mask.
+    """
+    if _backend.BACKEND == "tensorflow" or problem.dropout:
+        return False
+    if problem.score is not scores.scaled_dot:
+        return False
+    mask = problem.mask
+    if isinstance(mask, Causal):
+        return problem.offset == 0 and query.shape[1] == key.shape[1]
+    keys_only = isinstance(mask, Padding) and mask.query_mask is None
+    return mask is None or keys_only
+
+
+def _fused(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    require(
+        _can_fuse(problem, query, key),
+        "The fused kernel computes score='scaled_dot' without dropout, under no mask, "
+        "`Causal()` with equal lengths, or key padding, on JAX and PyTorch.",
+        backend=keras.backend.backend(),
+    )
+    mask = problem.mask
+    if not isinstance(mask, Padding):
+        is_causal = isinstance(mask, Causal)
+        return ops.dot_product_attention(query, key, value, is_causal=is_causal)
+    keys = mask.dense(_backend.sizes(query)[1], _backend.sizes(key)[1])
+    alive = ops.any(keys, axis=-1, keepdims=True)
+    # The kernels' gradients are wrong where no key is left: let such rows see all keys
+    # and take their output, and so their gradient, away afterwards.
+    output = ops.dot_product_attention(query, key, value, mask=keys | ~alive)
+    return ops.where(alive, output, ops.zeros_like(output))

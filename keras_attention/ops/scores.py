@@ -1,0 +1,123 @@
+"""Score functions: how well does a query match a key?
+
+A score is a pure function `score(query, key, *weights) -> logits` with `query`
+`(..., T, H)`, `key` `(..., S, H)`, logits `(..., T, S)`. The engine calls it on tiles,
+so it must treat every pair (query, key) on its own. Weights are explicit arguments, so
+that the blockwise path can give each of them its gradient.
+
+A score that holds one vector per pair, `(..., T, S, H)`, says so with `@pairwise`: the
+engine then takes smaller tiles.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops
+
+from keras_attention.errors import one_of
+
+Tensor = Any
+Score = Callable[..., Tensor]
+
+
+def pairwise(score: Score) -> Score:
+    """Mark a score whose intermediate has `H` numbers for each pair."""
+    score.pairwise = True  # type: ignore[attr-defined]
+    return score
+
+
+def is_pairwise(score: Score) -> bool:
+    return getattr(score, "pairwise", False)
+
+
+def dot(query: Tensor, key: Tensor) -> Tensor:
+    """`q . k` (Luong et al. 2015, arXiv:1508.04025, section 3.1, dot)."""
+    return ops.matmul(query, ops.swapaxes(key, -1, -2))
+
+
+def scaled_dot(query: Tensor, key: Tensor) -> Tensor:
+    """`q . k / sqrt(H)` (Vaswani et al. 2017, arXiv:1706.03762, equation 1)."""
+    return dot(query * query.shape[-1] ** -0.5, key)
+
+
+def general(query: Tensor, key: Tensor, kernel: Tensor) -> Tensor:
+    """`q^T W k` with `W` `(Hq, Hk)` (Luong et al. 2015, section 3.1, general)."""
+    return dot(ops.matmul(query, kernel), key)
+
+
+@pairwise
+def additive(query: Tensor, key: Tensor, scale: Tensor) -> Tensor:
+    """`v . tanh(q + k)` with `v` `(H,)`; `q` and `k` come projected.
+
+    Bahdanau et al. 2015, arXiv:1409.0473, appendix A.1.2.
+    """
+    pairs = ops.tanh(ops.expand_dims(query, -2) + ops.expand_dims(key, -3))
+    return ops.matmul(pairs, ops.expand_dims(scale, -1))[..., 0]
+
+
+def cosine(query: Tensor, key: Tensor, temperature: Tensor | None = None) -> Tensor:
+    """`cos(q, k)`, divided by a scalar `temperature` if one is given.
+
+    Graves et al. 2014, arXiv:1410.5401, equation 6. A zero vector scores 0.
+    """
+    logits = dot(_unit(query), _unit(key))
+    return logits if temperature is None else logits / temperature
+
+
+def _unit(x: Tensor) -> Tensor:
+    squares = ops.sum(ops.square(x), axis=-1, keepdims=True)
+    return x * ops.rsqrt(ops.maximum(squares, 1e-12))
+
+
+@pairwise
+def gaussian(query: Tensor, key: Tensor, bandwidth: Tensor) -> Tensor:
+    """`-|q - k|^2 / (2 h^2)` with a scalar bandwidth `h`.
+
+    After the softmax this is Nadaraya-Watson kernel regression. The difference is taken
+    before squaring: the expanded form loses digits for near neighbours.
+    """
+    difference = ops.expand_dims(query, -2) - ops.expand_dims(key, -3)
+    return -ops.sum(ops.square(difference / bandwidth), axis=-1) / 2
+
+
+_SCORES: dict[str, Score] = {
+    "dot": dot,
+    "scaled_dot": scaled_dot,
+    "general": general,
+    "additive": additive,
+    "cosine": cosine,
+    "gaussian": gaussian,
+}
+
+
+def names() -> list[str]:
+    """The names `get` understands."""
+    return list(_SCORES)
+
+
+def get(score: str | Score) -> Score:
+    """A score by name; a callable is returned as it is.
+
+    Raises:
+        ValueError: for an unknown name, listing the valid ones.
+    """
+    if callable(score):
+        return score
+    return _SCORES[one_of("score", score, _SCORES)]
+
+
+def weight_shapes(
+    score: str | Score, query_size: int, key_size: int
+) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the weights a built-in score takes, in order.
+
+    Args:
+        score: Name or function; a function of the user's own has none.
+        query_size: Feature size of (projected) queries.
+        key_size: Feature size of (projected) keys.
+    """
+    return {
+        general: {"kernel": (query_size, key_size)},
+        additive: {"scale": (key_size,)},
+        gaussian: {"bandwidth": ()},
+    }.get(get(score), {})

@@ -1,0 +1,120 @@
+import subprocess
+
+import pytest
+
+from applications.datasets import fetch
+from applications.datasets.errors import DataError
+
+INSTEAD = "Use libreoffice_help/en-de."
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "keras-attention"
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """Stand in for apt and dpkg: a list of what was run, and an archive that works."""
+    ran = []
+
+    def run(command, cwd=None, check=False, **_):
+        ran.append(command)
+        if "update" in command:
+            lists = fetch.cache_folder() / "debian" / "lists"
+            for folder in lists.glob("*/"):
+                (folder / "host_main_binary_Packages").touch()
+        if "download" in command:
+            (fetch.Path(cwd) / "package_1_all.deb").touch()
+        if "-x" in command:
+            fetch.Path(command[-1]).mkdir()
+        said = "4:7.4-1\n" if "-f" in command else "text"
+        return subprocess.CompletedProcess(command, 0, said, "")
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    return ran
+
+
+def one_line(error):
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_cache_folder_follows_the_environment(cache, monkeypatch):
+    assert fetch.cache_folder() == cache
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert fetch.cache_folder() == fetch.Path.home() / ".cache" / "keras-attention"
+
+
+def test_a_package_is_fetched_once(commands):
+    package = fetch.debian_package("some-package", INSTEAD)
+    assert package.version == "4:7.4-1"
+    assert package.root.is_dir()
+    count = len(commands)
+    assert fetch.debian_package("some-package", INSTEAD) == package
+    assert len(commands) == count
+
+
+def test_a_missing_tool_is_one_line(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DataError) as error:
+        fetch.debian_package("some-package", INSTEAD)
+    assert one_line(error) == (
+        "This corpus comes from the Debian package some-package, which cannot be "
+        "fetched: `apt-get` is not on this machine. Use libreoffice_help/en-de."
+    )
+
+
+def test_no_network_is_one_line(commands, monkeypatch):
+    monkeypatch.setattr(fetch, "_index_files", lambda *_: [])
+    with pytest.raises(DataError, match="do not answer") as error:
+        fetch.debian_indexes("de", INSTEAD)
+    assert one_line(error).endswith(INSTEAD)
+
+
+def test_what_apt_complains_about_is_passed_on(commands, monkeypatch):
+    working = fetch.subprocess.run
+
+    def run(command, **options):
+        if "download" in command:
+            said = "W: odd\nE: Unable to locate package some-package\nE: more\n"
+            raise subprocess.CalledProcessError(100, command, "", said)
+        return working(command, **options)
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    with pytest.raises(DataError, match="Unable to locate package") as error:
+        fetch.debian_package("some-package", INSTEAD)
+    assert "more" not in one_line(error)
+
+
+def test_indexes_are_found_in_any_compression_and_not_mixed_up(commands, cache):
+    folder = cache / "debian" / "lists" / "en-de"
+    folder.mkdir(parents=True)
+    for name in ("x_Translation-de.lz4", "y_Translation-de", "x_Translation-de_AT.lz4"):
+        (folder / name).touch()
+    for name in ("x_Packages", "x_Translation-en"):
+        (folder / name).touch()
+    indexes = fetch.debian_indexes("de", INSTEAD)
+    assert {kind: len(texts) for kind, texts in indexes.items()} == {
+        "Packages": 1,
+        "Translation-en": 1,
+        "Translation-de": 2,
+    }
+    assert not any("update" in command for command in commands)
+
+
+def test_a_language_nobody_serves_is_one_line(commands):
+    with pytest.raises(DataError, match="no Translation-en came") as error:
+        fetch.debian_indexes("xx", INSTEAD)
+    assert one_line(error)
+
+
+@pytest.mark.network
+def test_a_real_package_and_an_unknown_one():
+    package = fetch.debian_package("libreoffice-help-gl", INSTEAD)
+    assert package.version
+    assert list(package.root.glob("usr/share/libreoffice/help/*/text"))
+    with pytest.raises(DataError, match="Unable to locate package"):
+        fetch.debian_package("no-such-package-anywhere", INSTEAD)
