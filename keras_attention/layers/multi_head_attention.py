@@ -65,8 +65,9 @@ class MultiHeadAttention(BaseAttention):
         cache: `(B, 2, S, K, H)`, projected keys and values, as in KerasHub. Needs
             `value_dim == key_dim`.
         cache_update_index: Position of the first query: projections of `value` are
-            written there and queries see what is written so far. Without it the cache
-            is used as it is (cross-attention) and `value` is not looked at.
+            written there and queries see what is written so far; hide padding inside
+            the cache by an `attention_mask` `(B, T, S)`. Without it the cache is used
+            as it is (cross-attention) and `value` is not looked at.
 
     Returns:
         `(B, T, D)`; with scores `(B, N, T, S)` second; with `cache`, the cache last.
@@ -188,7 +189,7 @@ class MultiHeadAttention(BaseAttention):
             key: value.__class__.from_config(value.get_config()) if value else None
             for key, value in self._dense_options.items()
         }
-        return keras.layers.EinsumDense(
+        dense = keras.layers.EinsumDense(
             equation,
             output_shape=output_shape,
             bias_axes=bias_axes if self.use_bias else None,
@@ -197,6 +198,8 @@ class MultiHeadAttention(BaseAttention):
             dtype=self.dtype_policy,
             **options,
         )
+        dense.supports_masking = True  # or it warns that it drops the mask
+        return dense
 
     # ------------------------------------------------------------ what differs by head
 
@@ -286,11 +289,13 @@ class MultiHeadAttention(BaseAttention):
         use_causal_mask,
         attention_bias,
     ):
+        # With an update `value_mask` tells about the new positions only, not the cache.
+        seen_mask = value_mask if index is None else None
         mask = self.combined_mask(
-            query_mask, value_mask, attention_mask, use_causal_mask
+            query_mask, seen_mask, attention_mask, use_causal_mask
         )
         if index is not None:
-            query, key, value = zero_hidden(query, key, value, query_mask, None)
+            query, key, value = zero_hidden(query, key, value, query_mask, value_mask)
             start = (0, index, 0, 0)
             keys = ops.slice_update(cache[:, 0], start, self.project_key(key))
             values = ops.slice_update(cache[:, 1], start, self.project_value(value))

@@ -41,14 +41,14 @@ def registry() -> dict[str, type[keras.layers.Layer]]:
     return dict(_LAYERS)
 
 
-def get(name: str, **options: Any) -> keras.layers.Layer:
+def get(layer: str, /, **options: Any) -> keras.layers.Layer:
     """A new layer by name.
 
     Args:
-        name: A key of `registry()`.
-        **options: Arguments of the layer's constructor.
+        layer: A key of `registry()`.
+        **options: Arguments of the layer's constructor, `name` among them.
 
     Raises:
         ValueError: for an unknown name, listing the valid ones.
     """
-    return _LAYERS[one_of("name", name, _LAYERS)](**options)
+    return _LAYERS[one_of("layer", layer, _LAYERS)](**options)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention.decoding import BeamSearch, GreedySearch, length_penalty
+from keras_attention.decoding import (
+    BeamSearch,
+    GreedySearch,
+    Hypotheses,
+    length_penalty,
+)
 from tests.keras_attention.decoding.toys import (
     END,
     PAD,
@@ -169,6 +174,33 @@ def test_hypotheses_that_do_not_exist_are_empty():
     assert found.tokens[0].tolist() == [[3, END, PAD, PAD], [PAD] * 4, [PAD] * 4]
     assert found.lengths[0].tolist() == [2, 0, 0]
     assert found.scores[0].tolist() == [0.0, -math.inf, -math.inf]
+
+
+@pytest.mark.parametrize(("num_return", "last"), [(1, -math.inf), (2, -4.1)])
+def test_gives_up_beams_that_cannot_come_among_the_best(num_return, last):
+    """To beat is -1.0 / 2; at full length -3.9 / 8 would do and -4.1 / 8 would not."""
+    search = beam(3, 8, alpha=1.0, num_return=num_return)
+    hypotheses = Hypotheses(
+        tokens=ops.full((1, 3, 8), 3),
+        lengths=ops.array([[2, 3, 3]]),
+        log_probabilities=ops.array([[-1.0, -3.9, -4.1]]),
+        finished=ops.array([[True, False, False]]),
+    )
+    found = ops.convert_to_numpy(search.prune(hypotheses).log_probabilities)
+    np.testing.assert_allclose(found, [[-1.0, -3.9, last]], rtol=1e-6)
+
+
+def test_stops_when_no_beam_can_beat_the_best():
+    """(end) of 0.6 beats whatever follows 0.4; after that the model says NaN."""
+
+    def step(tokens, position):
+        chances = ops.where(ops.arange(4) == END, 0.6, [0.0, 0.0, 0.0, 0.4])
+        chances = ops.where(position < 1, chances, float("nan"))
+        return ops.tile(ops.log(chances)[None], (2, 1)), position + 1
+
+    found = beam(2, 6).search(step, 0, batch_size=1)
+    assert ops.convert_to_numpy(found.tokens).tolist() == [[[END] + 5 * [PAD]]]
+    assert float(found.scores[0, 0]) == pytest.approx(math.log(0.6))
 
 
 @pytest.mark.parametrize(

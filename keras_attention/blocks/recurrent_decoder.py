@@ -1,0 +1,163 @@
+"""Recurrent decoder, with attention or with a fixed summary."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention import layers
+from keras_attention.errors import one_of, positive_integer
+
+Tensor = Any
+
+ATTENTIONS = ("additive", "general", "dot_product", "none")
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class RecurrentDecoder(keras.layers.Layer):
+    """A GRU that reads a memory by attention, or only a fixed summary of it.
+
+    With attention each step sees the context of `AttentionCell`; with `"none"` it sees the
+    same summary vector at every step, the bottleneck that attention was invented to
+    remove. The output is `tanh(W [h_t, c_t])`. Time `O(B T (U^2 + S U))`.
+
+    Shapes:
+        B batch, T steps, S memory length, D_in input size, D memory size, U `units`.
+
+    Args:
+        units: Size of the state and of the output, U.
+        attention: `"additive"`, `"general"`, `"dot_product"` or `"none"`.
+        order: `"bahdanau"` or `"luong"`, see `AttentionCell`.
+        **kwargs: Those of `keras.layers.Layer`.
+
+    Call args:
+        inputs: `(B, T, D_in)`.
+        memory: `(B, S, D)`.
+        summary: `(B, D_s)`, makes the first state; without attention also the context.
+        memory_mask: `(B, S)`, True = a real position; by default the hidden mask.
+        return_attention_scores: Also return the alignments.
+
+    Returns:
+        `(B, T, U)`, and with scores `(B, T, S)`.
+
+    Raises:
+        ValueError: for an unknown attention, or scores asked for without attention.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import blocks
+        >>> decoder = blocks.RecurrentDecoder(units=6, attention="additive")
+        >>> x, memory = np.ones((2, 3, 4), "float32"), np.ones((2, 5, 8), "float32")
+        >>> y, scores = decoder(x, memory, memory[:, 0], return_attention_scores=True)
+        >>> tuple(y.shape), tuple(scores.shape)
+        ((2, 3, 6), (2, 3, 5))
+
+    Source:
+        Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025;
+        without attention Cho et al. 2014, arXiv:1406.1078.
+    """
+
+    def __init__(self, units, attention="additive", order="bahdanau", **kwargs):
+        super().__init__(**kwargs)
+        self.units = positive_integer("units", units)
+        self.attention = one_of("attention", attention, ATTENTIONS)
+        self.order = order
+        self.supports_masking = True
+        self.cell = keras.layers.GRUCell(units, dtype=self.dtype_policy, name="gru")
+        if attention != "none":
+            self.cell = layers.AttentionCell(
+                self.cell,
+                self._attention_layer(),
+                order,
+                dtype=self.dtype_policy,
+                name="attention_cell",
+            )
+        self.rnn = keras.layers.RNN(
+            self.cell, return_sequences=True, dtype=self.dtype_policy, name="rnn"
+        )
+
+    def _attention_layer(self):
+        options = {"units": self.units} if self.attention == "additive" else {}
+        return layers.get(
+            self.attention, **options, dtype=self.dtype_policy, name="attention"
+        )
+
+    def build(self, inputs_shape, memory_shape, summary_shape):
+        def dense(name, size):
+            layer = keras.layers.Dense(
+                self.units, "tanh", dtype=self.dtype_policy, name=name
+            )
+            layer.build((None, size))
+            return layer
+
+        self.start = dense("start", summary_shape[-1])
+        if self.attention == "none":
+            context = summary_shape[-1]
+            self.cell.build((None, inputs_shape[-1] + context))
+        else:
+            context = memory_shape[-1]
+            self.cell.build_for(inputs_shape, memory_shape)
+        self.rnn.built = True
+        self.output_dense = dense("output", self.units + context)
+
+    def initial_state(self, memory: Tensor, summary: Tensor, memory_mask=None) -> list:
+        """State before the first step; `step` continues from it."""
+        first = self.start(summary)
+        if self.attention == "none":
+            return [first, summary]
+        return self.cell.memory_state(memory, memory_mask, [first])
+
+    def step(self, inputs: Tensor, state: list) -> tuple[Tensor, list]:
+        """One step: inputs `(B, D_in)` to output `(B, U)` and the next state."""
+        if self.attention == "none":
+            hidden, summary = state
+            joined = ops.concatenate([inputs, summary], axis=-1)
+            output, after = self.cell(joined, [hidden])
+            hidden = after[0] if isinstance(after, list) else after
+            output = ops.concatenate([output, summary], axis=-1)
+            return self.output_dense(output), [hidden, summary]
+        output, state = self.cell(inputs, state)
+        return self.output_dense(output), state
+
+    def call(
+        self,
+        inputs,
+        memory,
+        summary,
+        memory_mask=None,
+        return_attention_scores=False,
+    ):
+        state = self.initial_state(memory, summary, memory_mask)
+        if self.attention == "none":
+            one_of("return_attention_scores", return_attention_scores, [False])
+            repeated = ops.repeat(summary[:, None], ops.shape(inputs)[1], axis=1)
+            joined = ops.concatenate([inputs, repeated], axis=-1)
+            hidden = self.rnn(joined, initial_state=state[:1])
+            return self.output_dense(ops.concatenate([hidden, repeated], axis=-1))
+        outputs = self.rnn(inputs, initial_state=state)
+        if not return_attention_scores:
+            return self.output_dense(outputs)
+        return self.output_dense(outputs), self.cell.alignments(outputs, state)
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
+
+    def compute_output_spec(
+        self, inputs, memory, summary, return_attention_scores=False, **kwargs
+    ):
+        batch, length, _ = inputs.shape
+        output = keras.KerasTensor(
+            (batch, length, self.units), dtype=self.compute_dtype
+        )
+        if not return_attention_scores:
+            return output
+        shape = (batch, length, memory.shape[1])
+        return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "attention": self.attention,
+            "order": self.order,
+        }

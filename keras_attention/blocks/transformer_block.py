@@ -1,0 +1,127 @@
+"""What the encoder and the decoder block share: residual sub-blocks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+
+from keras_attention import layers
+from keras_attention.blocks.feed_forward import FeedForward
+from keras_attention.errors import fraction, positive_integer, require
+
+Tensor = Any
+
+
+class TransformerBlock(keras.layers.Layer):
+    """Base of the transformer blocks.
+
+    A sub-block `f` is applied as `x + dropout(f(norm(x)))` (pre-norm) or
+    `norm(x + dropout(f(x)))` (post-norm).
+
+    Args:
+        intermediate_dim: Size of the feed-forward network's hidden layer.
+        num_heads: Number of attention heads; must divide the model size.
+        dropout: Share dropped after each sub-block in training, in [0, 1).
+        attention_dropout: Share of attention scores dropped, in [0, 1).
+        activation: Activation of the feed-forward network.
+        layer_norm_epsilon: Added to the variance in layer normalisation.
+        normalize_first: Pre-norm, which trains deep stacks without warm-up tricks;
+            `False` gives post-norm, as published first.
+        attention: Name of a multi-head layer of the registry.
+        attention_options: Further arguments of that layer, such as
+            `{"score": "cosine"}` or `{"num_key_value_heads": 1}`.
+    """
+
+    def __init__(
+        self,
+        intermediate_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation: Any = "relu",
+        layer_norm_epsilon: float = 1e-5,
+        normalize_first: bool = True,
+        attention: str = "multi_head",
+        attention_options: dict | None = None,
+        **kwargs: Any,
+    ):
+        super().__init__(**kwargs)
+        self.intermediate_dim = positive_integer("intermediate_dim", intermediate_dim)
+        self.num_heads = positive_integer("num_heads", num_heads)
+        self.dropout = fraction("dropout", dropout)
+        self.attention_dropout = fraction("attention_dropout", attention_dropout)
+        self.activation = keras.activations.get(activation)
+        self.layer_norm_epsilon = layer_norm_epsilon
+        self.normalize_first = normalize_first
+        self.attention = attention
+        self.attention_options = dict(attention_options or {})
+        self.supports_masking = True
+
+    def make_attention(self, size: int, name: str) -> keras.layers.Layer:
+        """An attention layer for a model of `size`."""
+        require(
+            size % self.num_heads == 0,
+            "`num_heads` must divide the model size.",
+            num_heads=self.num_heads,
+            size=size,
+        )
+        options = {
+            "num_heads": self.num_heads,
+            "key_dim": size // self.num_heads,
+            "dropout": self.attention_dropout,
+            **self.attention_options,
+        }
+        return layers.get(
+            self.attention, **options, dtype=self.dtype_policy, name=name
+        )
+
+    def make_norm(self, shape: tuple, name: str) -> keras.layers.Layer:
+        norm = keras.layers.LayerNormalization(
+            epsilon=self.layer_norm_epsilon, dtype=self.dtype_policy, name=name
+        )
+        norm.build(shape)
+        return norm
+
+    def make_feed_forward(self, shape: tuple) -> None:
+        self.feed_forward = FeedForward(
+            self.intermediate_dim,
+            self.activation,
+            self.dropout,
+            dtype=self.dtype_policy,
+            name="feed_forward",
+        )
+        self.feed_forward.build(shape)
+        self.feed_forward_norm = self.make_norm(shape, "feed_forward_norm")
+        self.dropout_layer = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+
+    def residual(
+        self, inputs: Tensor, norm: Callable, sub_block: Callable, training: bool | None
+    ) -> Tensor:
+        """`sub_block` with its residual connection, dropout and normalisation."""
+        if self.normalize_first:
+            update = sub_block(norm(inputs))
+            return inputs + self.dropout_layer(update, training=training)
+        update = self.dropout_layer(sub_block(inputs), training=training)
+        return norm(inputs + update)
+
+    def feed_forward_residual(self, inputs: Tensor, training: bool | None) -> Tensor:
+        return self.residual(
+            inputs,
+            self.feed_forward_norm,
+            lambda x: self.feed_forward(x, training=training),
+            training,
+        )
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "intermediate_dim": self.intermediate_dim,
+            "num_heads": self.num_heads,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "activation": keras.activations.serialize(self.activation),
+            "layer_norm_epsilon": self.layer_norm_epsilon,
+            "normalize_first": self.normalize_first,
+            "attention": self.attention,
+            "attention_options": self.attention_options,
+        }

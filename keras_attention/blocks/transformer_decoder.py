@@ -1,0 +1,168 @@
+"""Transformer decoder block."""
+
+import keras
+from keras import ops
+
+from keras_attention.blocks.transformer_block import TransformerBlock
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class TransformerDecoder(TransformerBlock):
+    """Causal self-attention, attention to a memory, and a feed-forward network.
+
+    One layer of an encoder-decoder transformer. Time `O(B (T^2 + T S) D + B T D F)`,
+    parameters `8 D^2 + 2 D F` and biases. With caches a step costs `O(B (L + S) D)`.
+
+    Shapes:
+        B batch, T length of the output so far, S memory length, D model size, N heads,
+        K key/value heads, H head size, L cache length.
+
+    Args:
+        **kwargs: Those of `TransformerBlock` (`intermediate_dim`, `num_heads`, ...).
+
+    Call args:
+        inputs: `(B, T, D)`.
+        memory: `(B, S, D)`, the encoder's output; ignored with a cross-attention cache.
+        inputs_mask, memory_mask: `(B, T)`, `(B, S)`, True = a real position; by
+            default the hidden mask.
+        return_attention_scores: Also return both scores before dropout.
+        training: Whether to apply dropout.
+        self_attention_cache: `(B, 2, L, K, H)`.
+        self_attention_cache_update_index: Position of the first input in that cache.
+        cross_attention_cache: `(B, 2, S, K, H)`, from `cross_attention_cache(memory)`.
+
+    Returns:
+        `(B, T, D)`; with scores those of self-attention `(B, N, T, T or L)` and
+        cross-attention `(B, N, T, S)`; with a self-attention cache, it comes last.
+
+    Raises:
+        ValueError: for sizes that are not positive, or heads that do not divide D.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import blocks
+        >>> block = blocks.TransformerDecoder(intermediate_dim=16, num_heads=2)
+        >>> y = block(np.ones((2, 5, 8), "float32"), np.ones((2, 3, 8), "float32"))
+        >>> tuple(y.shape)
+        (2, 5, 8)
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762, section 3.1; pre-norm Xiong et al. 2020,
+        arXiv:2002.04745.
+    """
+
+    def build(self, inputs_shape, memory_shape):
+        size = inputs_shape[-1]
+        self.self_attention = self.make_attention(size, "self_attention")
+        self.self_attention.build(inputs_shape, inputs_shape)
+        self.self_attention_norm = self.make_norm(inputs_shape, "self_attention_norm")
+        self.cross_attention = self.make_attention(size, "cross_attention")
+        self.cross_attention.build(inputs_shape, memory_shape)
+        self.cross_attention_norm = self.make_norm(inputs_shape, "cross_attention_norm")
+        self.make_feed_forward(inputs_shape)
+
+    def call(
+        self,
+        inputs,
+        memory,
+        inputs_mask=None,
+        memory_mask=None,
+        return_attention_scores=False,
+        training=None,
+        self_attention_cache=None,
+        self_attention_cache_update_index=None,
+        cross_attention_cache=None,
+    ):
+        flags = {
+            "return_attention_scores": return_attention_scores,
+            "training": training,
+        }
+        extras = {"scores": [], "cache": []}
+
+        def attend_self(x):
+            outputs = self.self_attention(
+                x,
+                x,
+                query_mask=inputs_mask,
+                value_mask=inputs_mask,
+                use_causal_mask=True,
+                **_cache(self_attention_cache, self_attention_cache_update_index),
+                **flags,
+            )
+            return _sort(outputs, self_attention_cache, extras)
+
+        def attend_memory(x):
+            outputs = self.cross_attention(
+                x,
+                x if memory is None else memory,
+                query_mask=inputs_mask,
+                value_mask=memory_mask,
+                **_cache(cross_attention_cache),
+                **flags,
+            )
+            output = _sort(outputs, cross_attention_cache, extras)
+            return output
+
+        x = self.residual(inputs, self.self_attention_norm, attend_self, training)
+        x = self.residual(x, self.cross_attention_norm, attend_memory, training)
+        x = self.feed_forward_residual(x, training)
+        cache = extras["cache"][:1] if self_attention_cache is not None else []
+        outputs = (x, *extras["scores"], *cache)
+        return outputs if len(outputs) > 1 else x
+
+    def cross_attention_cache(self, memory, memory_mask=None):
+        """Projected keys and values of a memory, `(B, 2, S, K, H)`."""
+        if memory_mask is not None:
+            memory = ops.where(memory_mask[..., None], memory, ops.zeros_like(memory))
+        keys = self.cross_attention.project_key(memory)
+        values = self.cross_attention.project_value(memory)
+        return ops.stack([keys, values], axis=1)
+
+    def empty_cache(self, batch_size, length):
+        """A self-attention cache of zeros, `(B, 2, L, K, H)`."""
+        attention = self.self_attention
+        shape = (batch_size, 2, length, attention.num_key_value_heads)
+        return ops.zeros((*shape, attention.key_dim), dtype=self.compute_dtype)
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
+
+    def compute_output_shape(self, inputs_shape, memory_shape=None):
+        return inputs_shape
+
+    def compute_output_spec(
+        self,
+        inputs,
+        memory,
+        return_attention_scores=False,
+        self_attention_cache=None,
+        **kwargs,
+    ):
+        def spec(shape):
+            return keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+        batch, length, _ = inputs.shape
+        seen = length if self_attention_cache is None else self_attention_cache.shape[2]
+        outputs = [spec(inputs.shape)]
+        if return_attention_scores:
+            outputs.append(spec((batch, self.num_heads, length, seen)))
+            outputs.append(spec((batch, self.num_heads, length, memory.shape[1])))
+        if self_attention_cache is not None:
+            outputs.append(spec(self_attention_cache.shape))
+        return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+
+def _cache(cache, index=None) -> dict:
+    """Cache arguments, only where there is one: not every mechanism knows them."""
+    if cache is None:
+        return {}
+    return {"cache": cache, "cache_update_index": index}
+
+
+def _sort(outputs, cache, extras):
+    """The output; scores and cache go to `extras`."""
+    output, *rest = outputs if isinstance(outputs, tuple) else (outputs,)
+    if cache is not None:
+        extras["cache"].append(rest.pop())
+    extras["scores"].extend(rest)
+    return output

@@ -1,0 +1,104 @@
+"""Transformer encoder block."""
+
+import keras
+
+from keras_attention.blocks.transformer_block import TransformerBlock
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class TransformerEncoder(TransformerBlock):
+    """Self-attention and a feed-forward network, each with a residual connection.
+
+    One layer of an encoder, or with `use_causal_mask=True` of a language model. Time
+    `O(B T^2 D + B T D F)`, parameters `4 D^2 + 2 D F` and biases.
+
+    Shapes:
+        B batch, T length, D model size, N heads, F `intermediate_dim`.
+
+    Args:
+        **kwargs: Those of `TransformerBlock` (`intermediate_dim`, `num_heads`, ...).
+
+    Call args:
+        inputs: `(B, T, D)`.
+        mask: `(B, T)`, True = a real position; by default the hidden mask.
+        attention_mask: `(T, T)`, `(B, T, T)` or `(B, N, T, T)`, True = may attend.
+        return_attention_scores: Also return the scores before dropout.
+        training: Whether to apply dropout.
+        use_causal_mask: Every position sees itself and earlier ones only.
+        attention_bias: Added to the logits, broadcastable to `(B, N, T, T)`.
+
+    Returns:
+        `(B, T, D)`, and with scores `(B, N, T, T)`.
+
+    Raises:
+        ValueError: for sizes that are not positive, or heads that do not divide D.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import blocks
+        >>> block = blocks.TransformerEncoder(intermediate_dim=16, num_heads=2)
+        >>> tuple(block(np.ones((2, 5, 8), "float32")).shape)
+        (2, 5, 8)
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762, section 3.1; pre-norm Xiong et al. 2020,
+        arXiv:2002.04745.
+    """
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        self.self_attention = self.make_attention(size, "self_attention")
+        self.self_attention.build(input_shape, input_shape)
+        self.self_attention_norm = self.make_norm(input_shape, "self_attention_norm")
+        self.make_feed_forward(input_shape)
+
+    def call(
+        self,
+        inputs,
+        mask=None,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+        attention_bias=None,
+    ):
+        scores = []
+
+        def attend(x):
+            output, *rest = _as_tuple(
+                self.self_attention(
+                    x,
+                    x,
+                    query_mask=mask,
+                    value_mask=mask,
+                    attention_mask=attention_mask,
+                    return_attention_scores=return_attention_scores,
+                    training=training,
+                    use_causal_mask=use_causal_mask,
+                    attention_bias=attention_bias,
+                )
+            )
+            scores.extend(rest)
+            return output
+
+        x = self.residual(inputs, self.self_attention_norm, attend, training)
+        x = self.feed_forward_residual(x, training)
+        return (x, *scores) if return_attention_scores else x
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def compute_output_spec(self, inputs, return_attention_scores=False, **kwargs):
+        output = keras.KerasTensor(inputs.shape, dtype=self.compute_dtype)
+        if not return_attention_scores:
+            return output
+        batch, length, _ = inputs.shape
+        shape = (batch, self.num_heads, length, length)
+        return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+
+def _as_tuple(outputs):
+    return outputs if isinstance(outputs, tuple) else (outputs,)

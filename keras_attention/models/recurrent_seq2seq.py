@@ -1,0 +1,148 @@
+"""Recurrent encoder-decoder, with or without attention."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.blocks import RecurrentDecoder, TokenAndPositionEmbedding
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class RecurrentSeq2Seq(keras.Model):
+    """Bidirectional GRU encoder and GRU decoder from token ids to next-token logits.
+
+    The systems that attention was invented for, under the same interface as
+    `TransformerSeq2Seq`: with `attention="none"` the whole source must fit one vector,
+    with `"additive"` (Bahdanau) or `"general"` (Luong) the decoder looks back at every
+    step. One vocabulary for both sides, tied to the output.
+
+    Shapes:
+        B batch, S source length, T target length, V vocabulary size.
+
+    Args:
+        vocabulary_size: Number of tokens; id 0 is padding.
+        hidden_dim: Size of embeddings, of the decoder and of both encoder directions
+            together; even.
+        attention: `"additive"`, `"general"`, `"dot_product"` or `"none"`.
+        order: `"bahdanau"` or `"luong"`, see `layers.AttentionCell`.
+        dropout: Share dropped after the embedding and before the output, in [0, 1).
+        **kwargs: Those of `keras.Model`.
+
+    Call args:
+        inputs: Dict of `source` `(B, S)` and `target` `(B, T)` token ids, 0 = padding.
+
+    Returns:
+        Logits `(B, T, V)`: row `t` predicts the token after `target[t]`.
+
+    Raises:
+        ValueError: for an unknown attention or order.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import models
+        >>> model = models.RecurrentSeq2Seq(vocabulary_size=11, hidden_dim=8)
+        >>> ids = np.array([[5, 6, 2, 0]])
+        >>> tuple(model({"source": ids, "target": ids[:, :3]}).shape)
+        (1, 3, 11)
+
+    Source:
+        Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025;
+        Cho et al. 2014, arXiv:1406.1078. One layer on each side.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        hidden_dim,
+        attention="additive",
+        order="bahdanau",
+        dropout=0.0,
+        dtype=None,
+        **kwargs,
+    ):
+        # === Layers ===
+        embedding = TokenAndPositionEmbedding(
+            vocabulary_size,
+            hidden_dim,
+            positions="none",
+            dropout=dropout,
+            dtype=dtype,
+            name="embedding",
+        )
+        gru = keras.layers.GRU(
+            hidden_dim // 2, return_sequences=True, return_state=True, dtype=dtype
+        )
+        encoder = keras.layers.Bidirectional(gru, dtype=dtype, name="encoder")
+        decoder = RecurrentDecoder(
+            hidden_dim, attention, order, dtype=dtype, name="decoder"
+        )
+        output_dropout = keras.layers.Dropout(
+            dropout, dtype=dtype, name="output_dropout"
+        )
+
+        # === Functional graph ===
+        source = keras.Input((None,), dtype="int32", name="source")
+        target = keras.Input((None,), dtype="int32", name="target")
+        memory, *finals = encoder(embedding(source))
+        summary = keras.layers.Concatenate(dtype=dtype)(finals)
+        hidden = decoder(embedding(target), memory, summary)
+        logits = embedding(output_dropout(hidden), reverse=True)
+        super().__init__(
+            inputs={"source": source, "target": target}, outputs=logits, **kwargs
+        )
+
+        # === Config ===
+        self.embedding, self.encoder, self.decoder = embedding, encoder, decoder
+        self._config = {
+            "vocabulary_size": vocabulary_size,
+            "hidden_dim": hidden_dim,
+            "attention": attention,
+            "order": order,
+            "dropout": dropout,
+            "dtype": keras.dtype_policies.serialize(embedding.dtype_policy),
+        }
+
+    # ------------------------------------------------------------------------- decoding
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Memory `(B, S, D)`, its summary `(B, D)` and its mask `(B, S)`."""
+        mask = ops.not_equal(source, 0)
+        memory, *finals = self.encoder(self.embedding(source), mask=mask)
+        return memory, ops.concatenate(finals, axis=-1), mask
+
+    def initial_state(self, source: Tensor, max_length: int) -> list:
+        """State before the first step; it does not grow, so any length fits."""
+        del max_length
+        return self.decoder.initial_state(*self.encode(source))
+
+    def step(self, tokens: Tensor, state: list) -> tuple[Tensor, list]:
+        """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
+        x = self.embedding(tokens[:, None])[:, 0]
+        hidden, state = self.decoder.step(x, state)
+        return self.embedding(hidden[:, None], reverse=True)[:, 0], state
+
+    def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
+        """Alignments `(B, 1, T, S)`: what each step looked at.
+
+        Raises:
+            ValueError: for a model without attention.
+        """
+        memory, summary, mask = self.encode(source)
+        _, scores = self.decoder(
+            self.embedding(target),
+            memory,
+            summary,
+            memory_mask=mask,
+            return_attention_scores=True,
+        )
+        return scores[:, None]
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable, **self._config}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)

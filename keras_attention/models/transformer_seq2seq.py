@@ -1,0 +1,219 @@
+"""Encoder-decoder transformer."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.blocks import (
+    TokenAndPositionEmbedding,
+    TransformerDecoder,
+    TransformerEncoder,
+)
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="keras_attention")
+class TransformerSeq2Seq(keras.Model):
+    """Encoder-decoder transformer from token ids to next-token logits.
+
+    A functional model of `{"source": (B, S), "target": (B, T)}` with one vocabulary for
+    both sides, tied to the output. `initial_state` and `step` make it decodable by
+    `keras_attention.decoding`, with key/value caches. Pre-norm by default.
+
+    Shapes:
+        B batch, S source length, T target length, V vocabulary size.
+
+    Args:
+        vocabulary_size: Number of tokens; id 0 is padding.
+        num_layers: Blocks of the encoder and of the decoder.
+        num_heads: Attention heads; must divide `hidden_dim`.
+        hidden_dim: Model size.
+        intermediate_dim: Hidden size of the feed-forward networks.
+        dropout: Share dropped after embeddings and sub-blocks, in [0, 1).
+        attention_dropout: Share of attention scores dropped, in [0, 1).
+        activation: Activation of the feed-forward networks.
+        normalize_first: Pre-norm (True) or post-norm.
+        positions: `"sinusoidal"` or `"learned"`.
+        max_sequence_length: Longest length; needed by learned positions.
+        attention: Name of a multi-head layer of the registry.
+        attention_options: Further arguments of those layers.
+        **kwargs: Those of `keras.Model`.
+
+    Call args:
+        inputs: Dict of `source` `(B, S)` and `target` `(B, T)` token ids, 0 = padding.
+
+    Returns:
+        Logits `(B, T, V)`: row `t` predicts the token after `target[t]`.
+
+    Raises:
+        ValueError: for sizes that are not positive, or heads that do not divide.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention import models
+        >>> model = models.TransformerSeq2Seq(
+        ...     vocabulary_size=11, num_layers=1, num_heads=2, hidden_dim=8,
+        ...     intermediate_dim=16)
+        >>> ids = np.array([[5, 6, 2, 0]])
+        >>> tuple(model({"source": ids, "target": ids[:, :3]}).shape)
+        (1, 3, 11)
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762; ours is pre-norm by default.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_layers,
+        num_heads,
+        hidden_dim,
+        intermediate_dim,
+        dropout=0.0,
+        attention_dropout=0.0,
+        activation="relu",
+        normalize_first=True,
+        positions="sinusoidal",
+        max_sequence_length=None,
+        attention="multi_head",
+        attention_options=None,
+        dtype=None,
+        **kwargs,
+    ):
+        # === Layers ===
+        embedding = TokenAndPositionEmbedding(
+            vocabulary_size,
+            hidden_dim,
+            positions,
+            max_sequence_length,
+            dropout,
+            dtype=dtype,
+            name="embedding",
+        )
+        block = {
+            "intermediate_dim": intermediate_dim,
+            "num_heads": num_heads,
+            "dropout": dropout,
+            "attention_dropout": attention_dropout,
+            "activation": activation,
+            "normalize_first": normalize_first,
+            "attention": attention,
+            "attention_options": attention_options,
+            "dtype": dtype,
+        }
+        encoders = [
+            TransformerEncoder(**block, name=f"encoder_{i}") for i in range(num_layers)
+        ]
+        decoders = [
+            TransformerDecoder(**block, name=f"decoder_{i}") for i in range(num_layers)
+        ]
+        encoder_norm = _final_norm(normalize_first, dtype, "encoder_norm")
+        decoder_norm = _final_norm(normalize_first, dtype, "decoder_norm")
+
+        # === Functional graph ===
+        source = keras.Input((None,), dtype="int32", name="source")
+        target = keras.Input((None,), dtype="int32", name="target")
+        memory = embedding(source)
+        for layer in encoders:
+            memory = layer(memory)
+        memory = encoder_norm(memory)
+        x = embedding(target)
+        for layer in decoders:
+            x = layer(x, memory)
+        logits = embedding(decoder_norm(x), reverse=True)
+        super().__init__(
+            inputs={"source": source, "target": target}, outputs=logits, **kwargs
+        )
+
+        # === Config ===
+        self.embedding = embedding
+        self.encoders, self.encoder_norm = encoders, encoder_norm
+        self.decoders, self.decoder_norm = decoders, decoder_norm
+        self._config = {
+            **block,
+            "vocabulary_size": vocabulary_size,
+            "num_layers": num_layers,
+            "hidden_dim": hidden_dim,
+            "positions": positions,
+            "max_sequence_length": max_sequence_length,
+            "dtype": keras.dtype_policies.serialize(embedding.dtype_policy),
+        }
+
+    # ------------------------------------------------------------------------- decoding
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """Memory `(B, S, D)` and its mask `(B, S)`."""
+        mask = ops.not_equal(source, 0)
+        memory = self.embedding(source)
+        for layer in self.encoders:
+            memory = layer(memory, mask=mask)
+        return self.encoder_norm(memory), mask
+
+    def initial_state(self, source: Tensor, max_length: int) -> dict:
+        """State before the first of at most `max_length` steps.
+
+        Args:
+            source: `(B, S)` token ids.
+            max_length: Tokens the caches have room for.
+        """
+        memory, mask = self.encode(source)
+        batch_size = ops.shape(source)[0]
+        return {
+            "position": ops.convert_to_tensor(0, dtype="int32"),
+            "memory_mask": mask,
+            "self": [layer.empty_cache(batch_size, max_length) for layer in self.decoders],
+            "cross": [
+                layer.cross_attention_cache(memory, mask) for layer in self.decoders
+            ],
+        }
+
+    def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
+        """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
+        position = state["position"]
+        x = self.embedding(tokens[:, None], start_index=position)
+        caches = []
+        for layer, self_cache, cross_cache in zip(
+            self.decoders, state["self"], state["cross"], strict=True
+        ):
+            x, self_cache = layer(
+                x,
+                None,
+                memory_mask=state["memory_mask"],
+                self_attention_cache=self_cache,
+                self_attention_cache_update_index=position,
+                cross_attention_cache=cross_cache,
+            )
+            caches.append(self_cache)
+        logits = self.embedding(self.decoder_norm(x), reverse=True)[:, 0]
+        return logits, {**state, "position": position + 1, "self": caches}
+
+    def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
+        """Scores of the last decoder block, `(B, N, T, S)`: what each step looked at."""
+        memory, mask = self.encode(source)
+        x = self.embedding(target)
+        target_mask = ops.not_equal(target, 0)
+        for layer in self.decoders:
+            x, _, scores = layer(
+                x,
+                memory,
+                inputs_mask=target_mask,
+                memory_mask=mask,
+                return_attention_scores=True,
+            )
+        return scores
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable, **self._config}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def _final_norm(normalize_first, dtype, name):
+    """Pre-norm stacks end in a normalisation, post-norm stacks already have one."""
+    if not normalize_first:
+        return keras.layers.Identity(dtype=dtype, name=name)
+    return keras.layers.LayerNormalization(epsilon=1e-5, dtype=dtype, name=name)
