@@ -17,8 +17,8 @@ ATTENTIONS = ("additive", "general", "dot_product", "none")
 class RecurrentDecoder(keras.layers.Layer):
     """A GRU that reads a memory by attention, or only a fixed summary of it.
 
-    With attention each step sees the context of `AttentionCell`; with `"none"` it sees the
-    same summary vector at every step, the bottleneck that attention was invented to
+    With attention each step sees the context of `AttentionCell`; with `"none"` it sees
+    the same summary vector at every step, the bottleneck that attention was invented to
     remove. The output is `tanh(W [h_t, c_t])`. Time `O(B T (U^2 + S U))`.
 
     Shapes:

@@ -71,9 +71,7 @@ class TransformerBlock(keras.layers.Layer):
             "dropout": self.attention_dropout,
             **self.attention_options,
         }
-        return layers.get(
-            self.attention, **options, dtype=self.dtype_policy, name=name
-        )
+        return layers.get(self.attention, **options, dtype=self.dtype_policy, name=name)
 
     def make_norm(self, shape: tuple, name: str) -> keras.layers.Layer:
         norm = keras.layers.LayerNormalization(

@@ -19,7 +19,7 @@ def while_loop(
 
     TensorFlow refuses a loop whose body forgets a static shape it was given, as a
     gather or a reshape may; here such a shape is put back. A tensor that `advance`
-    returns as it got it costs nothing per iteration on any backend.
+    returns as the very object it got is handed on as it is.
 
     Args:
         proceed: Called with the items of the carry; a scalar bool.
@@ -40,14 +40,8 @@ def while_loop(
         return keras.tree.pack_sequence_as(carry, filled)
 
     def body(*values: Tensor) -> tuple:
-        after = keras.tree.flatten(advance(*pack(values)))
-        same = [leaf is None for leaf in after] == [leaf is None for leaf in leaves]
-        require(
-            same,
-            "A step must return a state of the structure it received.",
-            leaves_in=len(leaves),
-            leaves_out=len(after),
-        )
+        before = pack(values)
+        after = _leaves(advance(*before), before)
         tensors = [leaf for leaf in after if leaf is not None]
         return tuple(map(_like, tensors, values))
 
@@ -77,13 +71,25 @@ def reorder_rows(after: Tree, before: Tree, rows: Tensor) -> Tree:
     A leaf that is the very object the step was given holds the same for all the
     hypotheses of an item, such as the encoder's output, and stays where it is.
     """
-    return keras.tree.map_structure(
-        lambda new, old: (
-            ops.take(new, rows, axis=0) if new is not old and _batched(new) else new
-        ),
-        after,
-        before,
+    leaves = [
+        ops.take(new, rows, axis=0) if new is not old and _batched(new) else new
+        for new, old in zip(
+            _leaves(after, before), keras.tree.flatten(before), strict=True
+        )
+    ]
+    return keras.tree.pack_sequence_as(before, leaves)
+
+
+def _leaves(after: Tree, before: Tree) -> list:
+    """The leaves of `after`: as many as in `before`, with `None` in the same places."""
+    leaves, received = keras.tree.flatten(after), keras.tree.flatten(before)
+    require(
+        [leaf is None for leaf in leaves] == [leaf is None for leaf in received],
+        "A step must return a state of the structure it received.",
+        returned=len(leaves),
+        received=len(received),
     )
+    return leaves
 
 
 def _batched(leaf: Tensor) -> bool:

@@ -28,8 +28,8 @@ class Decodable(Protocol):
     the batch as its first axis and keeps its shape from step to step, so a cache has
     its full length from the start. A scalar leaf, such as the position, is shared by
     all rows; `None` stands for a leaf that is not there. A leaf that never changes,
-    such as the encoder's output, is returned as the very object received: it is then
-    never copied. `step` changes nothing in place.
+    such as the encoder's output, is returned as the very object received: beam search
+    then leaves it where it is. `step` changes nothing in place.
     """
 
     def initial_state(self, *args: Any, **kwargs: Any) -> State:
@@ -161,18 +161,7 @@ class Search(abc.ABC):
                 prompt is empty, or `step` changes the structure, shapes or dtypes of
                 the state.
         """
-        require(
-            (batch_size is None) != (prompt is None),
-            "Exactly one of `batch_size` and `prompt` must be given.",
-        )
-        if prompt is None:
-            prompt = ops.full((batch_size, 1), self.start_token, dtype="int32")
-        prompt = ops.cast(prompt, "int32")
-        require(
-            len(prompt.shape) == 2 and prompt.shape[1] != 0,
-            "`prompt` must have the shape (batch, tokens) and at least one token.",
-            shape=tuple(prompt.shape),
-        )
+        prompt = self._prompt(batch_size, prompt)
         state = _read(step, as_tensors(state), prompt)
 
         def proceed(
@@ -201,6 +190,22 @@ class Search(abc.ABC):
         hypotheses = self._empty(ops.shape(prompt)[0])
         carry = (position, last, state, hypotheses)
         return self._best(while_loop(proceed, advance, carry)[-1])
+
+    def _prompt(self, batch_size: int | Tensor | None, prompt: Tensor | None) -> Tensor:
+        """The prompt (B, P), or the start token alone."""
+        require(
+            (batch_size is None) != (prompt is None),
+            "Exactly one of `batch_size` and `prompt` must be given.",
+        )
+        if prompt is None:
+            prompt = ops.full((batch_size, 1), self.start_token, dtype="int32")
+        prompt = ops.cast(prompt, "int32")
+        require(
+            len(prompt.shape) == 2 and prompt.shape[1] != 0,
+            "`prompt` must have the shape (batch, tokens) and at least one token.",
+            shape=tuple(prompt.shape),
+        )
+        return prompt
 
     def _normalize(self, logits: Tensor) -> Tensor:
         """Log-probabilities (B, K, V) in float32 of logits (B * K, V)."""

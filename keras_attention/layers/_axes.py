@@ -59,21 +59,44 @@ class _Flattening:
         lead, length = math.prod(self.lead), math.prod(self.lengths)
         return ops.reshape(ops.transpose(tensor, self.order), (lead, length, width))
 
+    def flatten_mask(self, mask):
+        """A mask with the tensor's axes but the last, as `(B', L)`."""
+        if mask is None:
+            return None
+        return self.flatten(ops.convert_to_tensor(mask)[..., None])[..., 0]
+
+    def spread(self, tensor):
+        """`(B, ...)` or `(1, ...)`, the same at every free position: `(B', ...)`."""
+        batch, *rest = _backend.sizes(tensor)
+        if not self.free or (_backend.is_static(batch) and batch == 1):
+            return tensor
+        full = (batch, math.prod(self.lead[1:]), *rest)
+        return ops.reshape(ops.broadcast_to(tensor[:, None], full), (-1, *rest))
+
     def restore(self, tensor):
-        width = tensor.shape[-1]
-        moved = ops.reshape(tensor, (*self.lead, *self.lengths, width))
-        back = sorted(range(len(self.order)), key=self.order.__getitem__)
-        return ops.transpose(moved, back)
+        features = tensor.shape[2:]
+        moved = ops.reshape(tensor, (*self.lead, *self.lengths, *features))
+        order = self.order[:-1]
+        back = sorted(range(len(order)), key=order.__getitem__)
+        last = range(len(order), len(order) + len(features))
+        return ops.transpose(moved, (*back, *last))
 
 
 def call_flattened(call, axes, query, value, key=None, **options):
     """`call` on `(B', T, D)` tensors, the outputs restored to all axes.
 
-    Masks stand for the flattened sequence: `(T, S)` with `T` the product of the attended
-    axes, or `(B', T, S)` with the free axes in `B'`.
+    Masks of query, value and key have the axes of their tensor without the features.
+    `attention_mask` and `attention_bias` stand for the flattened sequence: `T` and `S`
+    are products of the attended axes. They hold for every position of the free axes.
     """
     shape = _Flattening(query, axes)
     value_shape = _Flattening(value, axes)
+    options["query_mask"] = shape.flatten_mask(options["query_mask"])
+    for name in ("value_mask", "key_mask"):
+        options[name] = value_shape.flatten_mask(options[name])
+    for name, rank in (("attention_mask", 3), ("attention_bias", 4)):
+        if options[name] is not None and len(options[name].shape) >= rank:
+            options[name] = shape.spread(ops.convert_to_tensor(options[name]))
     result = call(
         shape.flatten(query),
         value_shape.flatten(value),

@@ -10,13 +10,14 @@ from keras_attention.layers.base import BaseAttention
 class AdditiveAttention(BaseAttention):
     """Single-head attention scored by a small network.
 
-    `score(q, k) = v . tanh(W_q q + W_k k)`: the attention of the first neural translation
-    systems, still at home in recurrent decoders. Each pair costs `units` tanh: time
-    `O(B T S units)` and, on the dense path, that much memory; the blockwise path holds
-    one tile. Parameters `(Dq + Dk + 1) * units`.
+    `score(q, k) = v . tanh(W_q q + W_k k)`: the attention of the first neural
+    translation systems, still at home in recurrent decoders. Each pair costs `units`
+    tanh: time `O(B T S units)` and, on the dense path, that much memory; the blockwise
+    path holds one tile. Parameters `(Dq + Dk + 1) * units`.
 
     Shapes:
-        B batch, T query length, S key length, Dq, Dk sizes of query and key, V of value.
+        B batch, T query length, S key length, Dq, Dk sizes of query and key, V of
+        value.
 
     Args:
         units: Size of the hidden layer that compares query and key.
@@ -38,7 +39,9 @@ class AdditiveAttention(BaseAttention):
     Examples:
         >>> import numpy as np
         >>> from keras_attention import layers
-        >>> y = layers.AdditiveAttention(units=7)(np.ones((2, 3, 4)), np.ones((2, 5, 6)))
+        >>> y = layers.AdditiveAttention(units=7)(
+        ...     np.ones((2, 3, 4)), np.ones((2, 5, 6))
+        ... )
         >>> tuple(y.shape)
         (2, 3, 6)
 

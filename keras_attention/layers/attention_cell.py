@@ -30,7 +30,8 @@ class AttentionCell(keras.layers.Layer):
             the query.
         attention: A two-input attention layer with one head, such as
             `AdditiveAttention(64)`: its projections and score are used.
-        order: `"bahdanau"` or `"luong"`. Luong's input feeding passes on his attentional
+        order: `"bahdanau"` or `"luong"`. Luong's input feeding passes on his
+        attentional
             vector; here it is the context.
         **kwargs: Those of `keras.layers.Layer`.
 
@@ -48,7 +49,8 @@ class AttentionCell(keras.layers.Layer):
         >>> import keras, numpy as np
         >>> from keras_attention import layers
         >>> cell = layers.AttentionCell(
-        ...     keras.layers.GRUCell(4), layers.AdditiveAttention(5), order="luong")
+        ...     keras.layers.GRUCell(4), layers.AdditiveAttention(5), order="luong"
+        ... )
         >>> memory, x = np.ones((2, 7, 6), "float32"), np.ones((2, 3, 8), "float32")
         >>> cell.build_for(x.shape, memory.shape)
         >>> state = cell.memory_state(memory)

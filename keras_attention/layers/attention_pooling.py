@@ -3,11 +3,12 @@
 import keras
 from keras import ops
 
+from keras_attention.layers.base import ScoresOnRequest
 from keras_attention.ops import attend, masks
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class AttentionPooling(keras.layers.Layer):
+class AttentionPooling(ScoresOnRequest, keras.layers.Layer):
     """Weighted mean over time, the weights from one learned query.
 
     `sum_t a_t x_t` with `a = softmax(x . q)`: what a classifier needs after an encoder,
@@ -34,7 +35,8 @@ class AttentionPooling(keras.layers.Layer):
         >>> import numpy as np
         >>> from keras_attention import layers
         >>> y, scores = layers.AttentionPooling()(
-        ...     np.ones((2, 3, 4)), return_attention_scores=True)
+        ...     np.ones((2, 3, 4)), return_attention_scores=True
+        ... )
         >>> tuple(y.shape), tuple(scores.shape)
         ((2, 4), (2, 3))
 

@@ -1,8 +1,8 @@
 """What all two-input attention layers share: the contract, once.
 
-A layer overrides how it projects (`project_query`, `project_key`, `project_value`), how it
-compares (`score`) and what it makes of the result (`combine`); masks, padding, scores,
-shapes and dropout are handled here.
+A layer overrides how it projects (`project_query`, `project_key`, `project_value`), how
+it compares (`score`) and what it makes of the result (`combine`); masks, padding,
+scores, shapes and dropout are handled here.
 """
 
 from typing import Any
@@ -16,7 +16,23 @@ from keras_attention.ops import _backend, attend, masks, scores
 Tensor = Any
 
 
-class BaseAttention(keras.layers.Layer):
+class ScoresOnRequest:
+    """Lets a functional model call a layer first without, then with its scores.
+
+    Building a model, Keras 3.15 takes the number of outputs of every call of a layer
+    from `layer.output`, the first call's, and refuses a later call that returns more.
+    Before `keras.layers.Layer` among the bases, this makes `output` that of the call
+    that returned most.
+    """
+
+    @property
+    def output(self):
+        first = super().output
+        most = max((node.output_tensors for node in self._inbound_nodes), key=len)
+        return first if len(keras.tree.flatten(first)) == len(most) else most
+
+
+class BaseAttention(ScoresOnRequest, keras.layers.Layer):
     """Base of the two-input attention layers.
 
     Args:

@@ -9,9 +9,9 @@ from keras_attention.layers.base import BaseAttention
 class DotProductAttention(BaseAttention):
     """Single-head attention by (scaled) dot product, without weights.
 
-    `softmax(Q K^T / sqrt(H)) V`. For tensors that are already in one space; to learn the
-    spaces take `MultiHeadAttention`. Time `O(B T S H)`, memory `O(B T S)` on the dense
-    path and `O(B (T + S) H)` on the blockwise one; no parameters.
+    `softmax(Q K^T / sqrt(H)) V`. For tensors that are already in one space; to learn
+    the spaces take `MultiHeadAttention`. Time `O(B T S H)`, memory `O(B T S)` on the
+    dense path and `O(B (T + S) H)` on the blockwise one; no parameters.
 
     Shapes:
         B batch, T query length, S key length, H size of query and key, V of value.
@@ -44,13 +44,14 @@ class DotProductAttention(BaseAttention):
         >>> from keras_attention import layers
         >>> query, value = np.ones((2, 3, 4)), np.ones((2, 5, 4))
         >>> y, scores = layers.DotProductAttention()(
-        ...     query, value, return_attention_scores=True)
+        ...     query, value, return_attention_scores=True
+        ... )
         >>> tuple(y.shape), tuple(scores.shape)
         ((2, 3, 4), (2, 3, 5))
 
     Source:
-        Vaswani et al. 2017, arXiv:1706.03762, equation 1; without the scale Luong et al.
-        2015, arXiv:1508.04025, dot.
+        Vaswani et al. 2017, arXiv:1706.03762, equation 1; without the scale Luong et
+        al. 2015, arXiv:1508.04025, dot.
     """
 
     def __init__(self, scale: bool = True, **kwargs):

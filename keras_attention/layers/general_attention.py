@@ -9,12 +9,13 @@ from keras_attention.layers.base import BaseAttention
 class GeneralAttention(BaseAttention):
     """Single-head attention with a learned bilinear score.
 
-    `softmax(Q W K^T) V`: query and key may have different sizes and one matrix learns how
-    they compare. Cheaper than the additive score and, in Luong's translation systems,
-    as good. Time `O(B T S H)`, `Hq * Hk` parameters.
+    `softmax(Q W K^T) V`: query and key may have different sizes and one matrix learns
+    how they compare. Cheaper than the additive score and, in Luong's translation
+    systems, as good. Time `O(B T S H)`, `Hq * Hk` parameters.
 
     Shapes:
-        B batch, T query length, S key length, Hq, Hk sizes of query and key, V of value.
+        B batch, T query length, S key length, Hq, Hk sizes of query and key, V of
+        value.
 
     Args:
         **kwargs: `dropout`, `mask`, `flash_attention`, `seed` of `BaseAttention`, and

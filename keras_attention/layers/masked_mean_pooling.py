@@ -10,9 +10,9 @@ from keras_attention.ops import masks
 class MaskedMeanPooling(keras.layers.Layer):
     """Mean over the real positions; 0 where there is none.
 
-    `sum_t m_t x_t / max(1, sum_t m_t)`. The form without attention that attention pooling
-    is compared with. `keras.layers.GlobalAveragePooling1D` gives NaN for a row of
-    padding. Time and memory `O(B S D)`, no parameters.
+    `sum_t m_t x_t / max(1, sum_t m_t)`. The form without attention that attention
+    pooling is compared with. `keras.layers.GlobalAveragePooling1D` gives NaN for a row
+    of padding. Time and memory `O(B S D)`, no parameters.
 
     Shapes:
         B batch, S length, D size.

@@ -7,9 +7,8 @@ from keras import ops
 
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers import _axes
-from keras_attention.layers.base import BaseAttention, carry_mask
+from keras_attention.layers.base import BaseAttention, carry_mask, zero_hidden
 from keras_attention.layers.base import _same_if_missing as same_if_missing
-from keras_attention.layers.base import zero_hidden
 from keras_attention.ops import masks, scores
 
 
@@ -270,9 +269,12 @@ class MultiHeadAttention(BaseAttention):
         options |= {"value_mask": value_mask, "key_mask": key_mask}
         if len(query.shape) == 3:
             return super().call(query, value, key, **options)
-        return _axes.call_flattened(
+        result = _axes.call_flattened(
             super().call, self.attention_axes, query, value, key, **options
         )
+        if return_attention_scores:
+            return carry_mask(result[0], query_mask), result[1]
+        return carry_mask(result, query_mask)
 
     def _call_cached(
         self,

@@ -1,7 +1,7 @@
 """The registry: every public layer by name.
 
-The contract tests run over it and applications switch mechanisms by one key of it. A new
-layer is one file and one row here.
+The contract tests run over it and applications switch mechanisms by one key of it. A
+new layer is one file and one row here.
 """
 
 from typing import Any

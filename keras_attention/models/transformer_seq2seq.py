@@ -54,8 +54,12 @@ class TransformerSeq2Seq(keras.Model):
         >>> import numpy as np
         >>> from keras_attention import models
         >>> model = models.TransformerSeq2Seq(
-        ...     vocabulary_size=11, num_layers=1, num_heads=2, hidden_dim=8,
-        ...     intermediate_dim=16)
+        ...     vocabulary_size=11,
+        ...     num_layers=1,
+        ...     num_heads=2,
+        ...     hidden_dim=8,
+        ...     intermediate_dim=16,
+        ... )
         >>> ids = np.array([[5, 6, 2, 0]])
         >>> tuple(model({"source": ids, "target": ids[:, :3]}).shape)
         (1, 3, 11)
@@ -163,7 +167,9 @@ class TransformerSeq2Seq(keras.Model):
         return {
             "position": ops.convert_to_tensor(0, dtype="int32"),
             "memory_mask": mask,
-            "self": [layer.empty_cache(batch_size, max_length) for layer in self.decoders],
+            "self": [
+                layer.empty_cache(batch_size, max_length) for layer in self.decoders
+            ],
             "cross": [
                 layer.cross_attention_cache(memory, mask) for layer in self.decoders
             ],
@@ -190,7 +196,7 @@ class TransformerSeq2Seq(keras.Model):
         return logits, {**state, "position": position + 1, "self": caches}
 
     def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
-        """Scores of the last decoder block, `(B, N, T, S)`: what each step looked at."""
+        """What each step looked at: scores of the last block, `(B, N, T, S)`."""
         memory, mask = self.encode(source)
         x = self.embedding(target)
         target_mask = ops.not_equal(target, 0)

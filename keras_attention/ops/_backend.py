@@ -41,6 +41,16 @@ def sizes(tensor: Tensor) -> tuple[Size, ...]:
     return tuple(keras.ops.shape(tensor))
 
 
+def read(x: Any) -> Tensor:
+    """`x` as a plain tensor; a variable gives its value.
+
+    `keras.ops.convert_to_tensor` leaves TensorFlow's variables what they are, and
+    `custom_gradient` refuses variables.
+    """
+    x = keras.ops.convert_to_tensor(x)
+    return tf.convert_to_tensor(x) if BACKEND == "tensorflow" else x
+
+
 def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 

@@ -16,7 +16,8 @@ Tensor = Any
 IMPLEMENTATIONS = ("dense", "blockwise", "fused")
 
 # Scores of one batch row and head from which the blockwise path is taken. From the
-# benchmark (`make bench`): below, the dense path is faster and its memory is no concern.
+# benchmark (`make bench`): below, the dense path is faster and its memory is no
+# concern.
 BLOCKWISE_FROM = 512 * 512
 
 
@@ -84,7 +85,7 @@ def attend(
         Vaswani et al. 2017, arXiv:1706.03762, equation 1; the blockwise path follows
         Rabe and Staats 2021, arXiv:2112.05682.
     """
-    query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
+    query, key, value = (_backend.read(x) for x in (query, key, value))
     _check_shapes(query, key, value)
     fraction("dropout", dropout)
     require(
@@ -96,7 +97,7 @@ def attend(
         one_of("implementation", implementation, IMPLEMENTATIONS)
     if query_offset is None:
         query_offset = _backend.sizes(key)[1] - _backend.sizes(query)[1]
-    weights = tuple(ops.convert_to_tensor(weight) for weight in score_weights)
+    weights = tuple(_backend.read(weight) for weight in score_weights)
     problem = Problem(scores.get(score), as_mask(mask), query_offset, dropout, seed)
     bias = None if bias is None else _as_four_axes(bias)
 
@@ -107,11 +108,11 @@ def attend(
         path = "dense"
     if path == "fused":
         return _fused(problem, query, key, value)
-    heads_first = tuple(ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
+    query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
     if path == "blockwise":
-        output = blockwise(problem, *heads_first, bias, weights)
+        output = blockwise(problem, query, key, value, bias, weights)
         return ops.transpose(output, (0, 2, 1, 3))
-    output, attention_scores = _dense(problem, *heads_first, bias, weights)
+    output, attention_scores = _dense(problem, query, key, value, bias, weights)
     output = ops.transpose(output, (0, 2, 1, 3))
     return (output, attention_scores) if return_attention_scores else output
 
@@ -140,7 +141,7 @@ def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 def _as_four_axes(bias: Tensor) -> Tensor:
     """A bias `(S,)`, `(T, S)` or `(N, T, S)` with leading axes of size 1."""
-    bias = ops.convert_to_tensor(bias)
+    bias = _backend.read(bias)
     while len(bias.shape) < 4:
         bias = bias[None]
     return bias

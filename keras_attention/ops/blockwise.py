@@ -2,13 +2,13 @@
 
 The scores are cut into tiles that are computed one after the other; a tile holds whole
 rows, so its softmax is final (three kernels; an online softmax costs more until a row
-outgrows the cache). The backward pass keeps nothing but inputs and output: it recomputes
-the scores `P` of a tile and uses
+outgrows the cache). The backward pass keeps nothing but inputs and output: it
+recomputes the scores `P` of a tile and uses
 
     dS = P * (dO V^T - rowsum(O * dO)),    d(query, key, weights) = score's VJP of dS
 
-(Rabe and Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, algorithm 4).
-Time `O(T S H)` less what the mask leaves empty; memory `O(tile + (T + S) H)`.
+(Rabe and Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, algorithm
+4). Time `O(T S H)` less what the mask leaves empty; memory `O(tile + (T + S) H)`.
 
 Everything here is heads-first: query `(B, N, T, H)`, key `(B, N, S, H)`, value
 `(B, N, S, V)`.
@@ -24,6 +24,7 @@ from keras import ops
 from keras_attention.ops import _backend, tiling
 from keras_attention.ops._backend import Spec, scan, sizes
 from keras_attention.ops.masks import Mask, Window
+from keras_attention.ops.tiling import Segment
 from keras_attention.ops.scores import Score, is_pairwise
 from keras_attention.ops.softmax import masked_softmax
 
@@ -51,7 +52,7 @@ def blockwise(
 ) -> Tensor:
     """Attention output `(B, N, T, V)`; differentiable in every tensor given."""
     biases = () if bias is None else (bias,)
-    plan = _Plan.of(problem, query, key, value, len(biases))
+    plan = _Plan.of(problem, query, key, len(biases))
 
     @ops.custom_gradient
     def attend(*tensors):
@@ -72,7 +73,7 @@ class _Plan:
     """The tiling of one problem."""
 
     problem: Problem
-    segments: list[tiling.Segment]
+    segments: list[Segment]
     batch: Any
     num_heads: int
     heads: int  # of one tile
@@ -81,7 +82,13 @@ class _Plan:
     biases: int  # 0 or 1
 
     @classmethod
-    def of(cls, problem, query, key, value, biases) -> "_Plan":
+    def of(
+        cls,
+        problem: Problem,
+        query: Tensor,
+        key: Tensor,
+        biases: int,
+    ) -> "_Plan":
         batch, num_heads, query_length, head_size = sizes(query)
         key_length = sizes(key)[2]
         per_logit = head_size if is_pairwise(problem.score) else 1
@@ -89,16 +96,14 @@ class _Plan:
         segments = tiling.segments(
             query_length, key_length, rows, problem.mask, problem.offset
         )
-        return cls(
-            problem, segments, batch, num_heads, heads, rows, key_length, biases
-        )
+        return cls(problem, segments, batch, num_heads, heads, rows, key_length, biases)
 
     @property
     def groups(self) -> Any:
         """Number of (batch row, head group) pairs."""
         return self.batch * (self.num_heads // self.heads)
 
-    def window(self, segment, group, tile) -> Window:
+    def window(self, segment: Segment, group: Tensor, tile: Tensor) -> Window:
         """The rectangle of scores that `tile` of `segment` covers."""
         groups_of_row = self.num_heads // self.heads
         start = 0
@@ -113,7 +118,7 @@ class _Plan:
             offset=self.problem.offset,
         )
 
-    def keep(self, window: Window, group) -> Tensor | None:
+    def keep(self, window: Window, group: Tensor) -> Tensor | None:
         """The dropout mask of a tile, the same in the forward and backward pass."""
         problem = self.problem
         if not problem.dropout:
@@ -127,11 +132,13 @@ class _Plan:
 _MAX_ROWS = 1 << 16  # longer sequences reuse dropout seeds of the next group
 
 
-def _cut_inputs(window: Window, query, key, value, biases):
+def _cut_inputs(
+    window: Window, query: Tensor, key: Tensor, value: Tensor, biases: tuple
+) -> tuple:
     full = (0, None)
     batch, heads, queries, keys = window[:4]
 
-    def cut(tensor, *spans):
+    def cut(tensor: Tensor, *spans: Any) -> Tensor:
         last = sizes(tensor)[-1]
         return window.cut(tensor, *[(0, last) if s is full else s for s in spans])
 
@@ -146,7 +153,7 @@ def _cut_inputs(window: Window, query, key, value, biases):
 def _logits(score: Score) -> Callable[..., Tensor]:
     """`score` with float16 products taken in float32."""
 
-    def compute(query, key, *weights):
+    def compute(query: Tensor, key: Tensor, *weights: Tensor) -> Tensor:
         return score(*(promote(x) for x in (query, key, *weights)))
 
     return compute
@@ -158,7 +165,7 @@ def promote(x: Tensor) -> Tensor:
     return ops.cast(x, "float32") if is_half else x
 
 
-def _tile_scores(logits, bias, mask_tile):
+def _tile_scores(logits: Tensor, bias: tuple, mask_tile: Tensor | None) -> Tensor:
     for b in bias:
         logits = add_bias(logits, b)
     return masked_softmax(logits, mask_tile)
@@ -179,7 +186,7 @@ def add_bias(logits: Tensor, bias: Tensor) -> Tensor:
     return ops.cast(logits, "float32") + bias
 
 
-def _mask_tile(plan, segment, window):
+def _mask_tile(plan: _Plan, segment: Segment, window: Window) -> Tensor | None:
     mask = plan.problem.mask
     return mask.tile(window) if mask is not None and segment.masked else None
 
@@ -187,7 +194,9 @@ def _mask_tile(plan, segment, window):
 # ------------------------------------------------------------------------- forward
 
 
-def _forward(plan: _Plan, query, key, value, *rest) -> Tensor:
+def _forward(
+    plan: _Plan, query: Tensor, key: Tensor, value: Tensor, *rest: Tensor
+) -> Tensor:
     biases, weights = rest[: plan.biases], rest[plan.biases :]
     logits_of = _logits(plan.problem.score)
     dtype = keras.backend.standardize_dtype(value.dtype)
@@ -226,7 +235,7 @@ def drop(scores: Tensor, keep: Tensor, rate: float) -> Tensor:
     return ops.where(keep, scores / (1 - rate), ops.zeros_like(scores))
 
 
-def _static(size):
+def _static(size: Any) -> int | None:
     return size if _backend.is_static(size) else None
 
 
@@ -247,7 +256,15 @@ def _as_heads(plan: _Plan, groups: Tensor) -> Tensor:
 # ------------------------------------------------------------------------ backward
 
 
-def _backward(plan: _Plan, output, upstream, query, key, value, *rest) -> tuple:
+def _backward(
+    plan: _Plan,
+    output: Tensor,
+    upstream: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *rest: Tensor,
+) -> tuple:
     biases, weights = rest[: plan.biases], rest[plan.biases :]
     # rowsum(O * dO) equals rowsum(P * dP) and is all the backward pass needs of O.
     delta = ops.sum(
@@ -294,9 +311,7 @@ def _group_gradient(plan, inputs, upstream, delta, shared, group):
                 plan, segment, inputs, upstream, delta, carry, group, tile
             )
 
-        spec = Spec(
-            (1, plan.heads, _static(segment.rows), query.shape[-1]), "float32"
-        )
+        spec = Spec((1, plan.heads, _static(segment.rows), query.shape[-1]), "float32")
         (*sums, shared), (tiles,) = scan(
             tile_step, (*sums, shared), segment.tiles, (spec,)
         )
@@ -335,7 +350,7 @@ def _tile_gradient(plan, segment, inputs, upstream, delta, carry, group, tile):
     return (key_sum, value_sum, shared), (ops.cast(q_grad, "float32"),)
 
 
-def _accumulate(total, start, update):
+def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:
     return _backend.add_to_slice(total, start, ops.cast(update, "float32"))
 
 

@@ -8,8 +8,8 @@ A mask is a small object that combines with `&` and `|` and answers two question
   as far as that is known before run time (otherwise `PARTIAL`). The blockwise engine
   never computes what is `EMPTY`.
 
-Query `i` stands at position `i + (S - T)` (aligned to the end), so one new query sees all
-cached keys under a causal mask; `query_offset` overrides `S - T`.
+Query `i` stands at position `i + (S - T)` (aligned to the end), so one new query sees
+all cached keys under a causal mask; `query_offset` overrides `S - T`.
 
 `PositionMask`s depend on positions alone, are serializable and stand in layer configs.
 `Padding` and `Dense` wrap run-time tensors and never do.
@@ -45,9 +45,7 @@ class Window(NamedTuple):
     def cut(self, tensor: Tensor, *spans: Span) -> Tensor:
         """The part of `tensor` inside `spans`; an axis of size 1 broadcasts whole."""
         starts, shape = [], []
-        for axis_size, (start, size) in zip(
-            _backend.sizes(tensor), spans, strict=True
-        ):
+        for axis_size, (start, size) in zip(_backend.sizes(tensor), spans, strict=True):
             whole = _backend.is_static(axis_size) and axis_size == 1
             starts.append(0 if whole else start)
             shape.append(1 if whole else size)
@@ -71,7 +69,10 @@ def _covers(tensor: Tensor, starts: list, shape: list) -> bool:
 class Mask:
     """Base of all masks. `a & b` allows what both allow, `a | b` what either does."""
 
-    serializable = False  # whether it can stand in a config
+    @property
+    def serializable(self) -> bool:
+        """Whether it can stand in a config."""
+        return False
 
     def tile(self, window: Window) -> Tensor:
         """Boolean mask of `window`, broadcastable to its four sizes."""
@@ -140,7 +141,9 @@ class _Configured(Mask):
 class PositionMask(_Configured):
     """A mask that depends on query and key positions alone; serializable."""
 
-    serializable = True
+    @property
+    def serializable(self) -> bool:
+        return True
 
     def allows(self, query: Any, key: Any) -> Any:
         """Whether position `query` may attend `key`; arrays or tensors broadcast."""
@@ -170,7 +173,8 @@ class Causal(PositionMask):
 
 @keras.saving.register_keras_serializable(package="keras_attention")
 class Local(PositionMask):
-    """A query attends nearby positions: `|i - j| < window`, as `sliding_window` in Keras.
+    """A query attends nearby positions: `|i - j| < window`, as `sliding_window` in
+    Keras.
 
     With `Causal()` that is exactly `window` keys, without it `2 * window - 1`.
 

@@ -27,6 +27,7 @@ def pairwise(score: Score) -> Score:
 
 
 def is_pairwise(score: Score) -> bool:
+    """Whether a score is marked `@pairwise`."""
     return getattr(score, "pairwise", False)
 
 
@@ -116,8 +117,9 @@ def weight_shapes(
         query_size: Feature size of (projected) queries.
         key_size: Feature size of (projected) keys.
     """
-    return {
+    shapes: dict[Score, dict[str, tuple[int, ...]]] = {
         general: {"kernel": (query_size, key_size)},
         additive: {"scale": (key_size,)},
         gaussian: {"bandwidth": ()},
-    }.get(get(score), {})
+    }
+    return shapes.get(get(score), {})

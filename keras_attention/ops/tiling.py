@@ -1,8 +1,8 @@
 """How the blockwise engine cuts the scores: plain shape arithmetic, no tensors.
 
 A *segment* is a run of equally tall query tiles that visit equally many keys. A causal
-mask at 16,384 positions gives eight segments with key prefixes of growing width; a local
-window gives one segment whose tiles start at different keys.
+mask at 16,384 positions gives eight segments with key prefixes of growing width; a
+local window gives one segment whose tiles start at different keys.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,1 @@
+"""Machine translation: sentence in, sentence out, and what each word looked at."""

@@ -1,0 +1,154 @@
+"""The translation task: data, models, metrics, explanation and export."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import keras
+
+from applications.pipeline import files
+from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.run import Run
+from applications.text import vocabulary
+from applications.translation import evaluation, explanation, export
+from applications.translation.data import (
+    TranslationData,
+    teacher_forced,
+    training_pairs,
+)
+from applications.translation.presets import TranslationConfig
+from applications.translation.translator import Translator
+from keras_attention import losses, metrics, models
+
+VOCABULARY = "vocabulary.model"
+
+# Score and order of the recurrent models.
+_RECURRENT = {
+    "gru_bahdanau": ("additive", "bahdanau"),
+    "gru_luong": ("general", "luong"),
+    "gru": ("none", "bahdanau"),
+}
+
+
+class Translation(Application[TranslationConfig, TranslationData]):
+    """Sentences of one language to sentences of another."""
+
+    name: ClassVar[str] = "translation"
+    quality: ClassVar[Quality] = Quality("val_bleu", higher_is_better=True)
+
+    def about(self, config: TranslationConfig) -> str:
+        return (
+            f"Translates sentences like those of `{config.data.name}`, the corpus it "
+            "was trained on; other text is outside its experience. Source text longer "
+            f"than {config.data.max_length} subwords is cut. Loading the SavedModel "
+            "needs `import tensorflow_text`. Attention shows what a step looked at, "
+            "not why it wrote a word."
+        )
+
+    # ----------------------------------------------------------------------- data
+
+    def prepare(self, config: TranslationConfig, run: Run) -> None:
+        """Train the subword vocabulary on both sides of the training split."""
+        rows = training_pairs(config).as_numpy_iterator()
+        texts = (row[side].decode() for row in rows for side in ("source", "target"))
+        model = vocabulary.train(texts, config.data.vocabulary_size)
+        with files.replacing(run.path(VOCABULARY)) as path:
+            path.write_bytes(model)
+
+    def load(self, config: TranslationConfig, run: Run) -> TranslationData:
+        return TranslationData(config, run.path(VOCABULARY).read_bytes())
+
+    def train_batches(
+        self, config: TranslationConfig, data: TranslationData
+    ) -> TrainBatches:
+        train = data.train
+        print(
+            f"{train.examples} training pairs in {train.count} batches; "
+            f"{train.dropped} above {config.data.max_length} subwords left out"
+        )
+        return TrainBatches(train.count, lambda e: train.epoch(e).map(teacher_forced))
+
+    def validation_batches(self, config: TranslationConfig, data: TranslationData):
+        return data.validation
+
+    # ---------------------------------------------------------------------- model
+
+    def build_model(
+        self, config: TranslationConfig, data: TranslationData
+    ) -> keras.Model:
+        sizes = config.model
+        shared = {
+            "vocabulary_size": data.tokenizer.vocabulary_size,
+            "hidden_dim": sizes.hidden_dim,
+            "dropout": sizes.dropout,
+        }
+        if sizes.kind == "transformer":
+            return models.TransformerSeq2Seq(
+                num_layers=sizes.num_layers,
+                num_heads=sizes.num_heads,
+                intermediate_dim=sizes.intermediate_dim,
+                attention_dropout=sizes.attention_dropout,
+                attention=sizes.attention,
+                **shared,
+            )
+        attention, order = _RECURRENT[sizes.kind]
+        return models.RecurrentSeq2Seq(attention=attention, order=order, **shared)
+
+    def objective(
+        self, config: TranslationConfig, data: TranslationData
+    ) -> dict[str, Any]:
+        return {
+            "loss": losses.MaskedCrossentropy(config.train.label_smoothing),
+            "metrics": [metrics.Perplexity()],
+        }
+
+    def validate(
+        self, config: TranslationConfig, data: TranslationData, model: keras.Model
+    ) -> dict[str, float]:
+        """Greedy BLEU on the first validation sentences: the task metric."""
+        sources, references = data.sentences(
+            "validation", config.train.validation_sentences
+        )
+        hypotheses = Translator(model, data.tokenizer, config)(sources, "greedy")
+        return {"bleu": metrics.bleu(hypotheses, references).value}
+
+    # --------------------------------------------------------------------- stages
+
+    def evaluate(
+        self,
+        config: TranslationConfig,
+        data: TranslationData,
+        model: keras.Model,
+        run: Run,
+    ) -> dict[str, Any]:
+        return evaluation.evaluate(config, data, model, run)
+
+    def predict(
+        self,
+        config: TranslationConfig,
+        data: TranslationData,
+        model: keras.Model,
+        inputs: Sequence[str],
+    ) -> Iterable[str]:
+        yield from Translator(model, data.tokenizer, config)(inputs)
+
+    def explain(
+        self,
+        config: TranslationConfig,
+        data: TranslationData,
+        model: keras.Model,
+        run: Run,
+        inputs: Sequence[str],
+    ) -> list[Path]:
+        return explanation.explain(config, data, model, run, inputs)
+
+    def export(
+        self,
+        config: TranslationConfig,
+        data: TranslationData,
+        model: keras.Model,
+        directory: Path,
+    ) -> None:
+        export.export(Translator(model, data.tokenizer, config), directory)
+        sources, _ = data.sentences("test", export.CHECKED_SENTENCES)
+        export.check(directory, sources, Translator(model, data.tokenizer, config))

@@ -1,0 +1,104 @@
+"""`python -m applications.translation.compare RUN RUN ...`: evaluated runs side by
+side.
+
+Prints a Markdown table of the runs' test metrics with the 95 % bootstrap interval of
+each difference to the first run, BLEU by source length, and draws that curve.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from applications.errors import UserError
+from applications.pipeline import run as runs
+from applications.translation.presets import TranslationConfig
+
+CURVE = "bleu-by-length.png"
+
+
+def main(names: Sequence[str]) -> int:
+    """Compare runs by name; the first is the one the others are held against."""
+    try:
+        if len(names) < 2:
+            raise UserError("Name at least two evaluated runs to compare.")
+        root = runs.default_root()
+        found = [runs.find(root, "translation", name=name) for name in names]
+        print("\n".join(table(found)))
+        print(f"\n{draw(found)}")
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def table(found: Sequence[runs.Run]) -> list[str]:
+    """The lines of the Markdown table."""
+    from applications.translation.evaluation import read_translations
+    from keras_attention import metrics
+
+    measured = [_metrics(run) for run in found]
+    lengths = list(measured[0]["bleu_by_source_words"])
+    heads = ["model", "parameters", "minutes", "BLEU", "chrF", "perplexity"]
+    heads += [f"difference to {found[0].name}"] + [f"BLEU {x} words" for x in lengths]
+    lines = [_row(heads), _row(["---"] * len(heads))]
+    _, references, first = read_translations(found[0])
+    for run, values in zip(found, measured, strict=True):
+        difference = "-"
+        if run is not found[0]:
+            gap = metrics.paired_bootstrap(read_translations(run)[2], first, references)
+            difference = f"{gap.value:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
+        train = run.metrics()["train"][-1]["metrics"]
+        by_length = values["bleu_by_source_words"]
+        lines.append(
+            _row(
+                [
+                    run.config(TranslationConfig).model.kind,
+                    f"{train['parameters']:,}",
+                    f"{train['seconds'] / 60:.1f}",
+                    f"{values['bleu']:.1f}",
+                    f"{values['chrf']:.1f}",
+                    f"{values['perplexity_per_subword']:.1f}",
+                    difference,
+                    *(_number(by_length[x]["bleu"]) for x in lengths),
+                ]
+            )
+        )
+    return lines
+
+
+def draw(found: Sequence[runs.Run]) -> Path:
+    """BLEU over source length, a line per run; returns the picture's path."""
+    from matplotlib.figure import Figure
+
+    from keras_attention.interpretation import plots
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for run in found:
+        curve = _metrics(run)["bleu_by_source_words"]
+        label = run.config(TranslationConfig).model.kind
+        axes.plot(list(curve), [v["bleu"] for v in curve.values()], "o-", label=label)
+    axes.set(xlabel="words in the source", ylabel="test BLEU", ylim=(0, None))
+    axes.legend()
+    return plots.save(figure, found[0].path("figures", CURVE))
+
+
+def _metrics(run: runs.Run) -> dict:
+    if "evaluate" not in run.metrics():
+        raise UserError(
+            f"{run.name} is not evaluated. Run: python -m applications.translation "
+            f"evaluate run={run.name}"
+        )
+    return run.metrics()["evaluate"][-1]["metrics"]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

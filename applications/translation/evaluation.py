@@ -1,0 +1,86 @@
+"""How good the translations are, beside the source itself and by sentence length."""
+
+import csv
+from typing import Any
+
+import keras
+
+from applications.pipeline import files
+from applications.pipeline.run import Run
+from applications.text.bucketing import padding_waste
+from applications.translation.alignment import copy_alignment_of
+from applications.translation.data import TranslationData
+from applications.translation.export import has_attention
+from applications.translation.presets import TranslationConfig
+from applications.translation.translator import Translator
+from keras_attention import losses, metrics
+
+TRANSLATIONS = "translations.tsv"
+
+
+def evaluate(
+    config: TranslationConfig, data: TranslationData, model: keras.Model, run: Run
+) -> dict[str, Any]:
+    """Metrics over the whole test split; writes all translations beside them."""
+    sources, references = data.sentences("test")
+    translator = Translator(model, data.tokenizer, config)
+    beam, greedy = translator(sources, "beam"), translator(sources, "greedy")
+    _write_translations(run, sources, references, beam)
+    batches = data.evaluation_batches("test")
+    model.compile(loss=losses.MaskedCrossentropy(), metrics=[metrics.Perplexity()])
+    measured = model.evaluate(batches, verbose=0, return_dict=True)
+    results = {
+        "sentences": len(sources),
+        "protocol": {
+            "search": f"beam {config.decode.num_beams}, "
+            f"length penalty {config.decode.length_penalty:g}",
+            "bleu_signature": metrics.bleu(beam, references).signature,
+            "chrf_signature": metrics.chrf(beam, references).signature,
+        },
+        **_scores(beam, references),
+        "greedy": _scores(greedy, references),
+        "copy_source": _scores(sources, references),
+        "perplexity_per_subword": measured["perplexity"],
+        "bleu_by_source_words": _by_length(sources, beam, references),
+        "padding_waste": padding_waste(data.train.epochs(0, 1)),
+    }
+    if has_attention(model):
+        results["copied_words"] = copy_alignment_of(translator, sources)
+    return results
+
+
+def _scores(hypotheses, references) -> dict[str, float]:
+    return {
+        "bleu": metrics.bleu(hypotheses, references).value,
+        "chrf": metrics.chrf(hypotheses, references).value,
+    }
+
+
+def _by_length(sources, hypotheses, references) -> dict[str, dict[str, float | None]]:
+    """BLEU by number of source words."""
+    buckets = metrics.bleu_by_length(sources, hypotheses, references)
+    return {
+        f"{b.shortest}-{b.limit - 1 if b.limit else ''}": {
+            "sentences": b.count,
+            "bleu": b.bleu.value if b.bleu else None,
+        }
+        for b in buckets
+    }
+
+
+def _write_translations(run: Run, sources, references, hypotheses) -> None:
+    with (
+        files.replacing(run.path(TRANSLATIONS)) as path,
+        open(path, "w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["source", "reference", "translation"])
+        writer.writerows(zip(sources, references, hypotheses, strict=True))
+
+
+def read_translations(run: Run) -> tuple[list[str], list[str], list[str]]:
+    """Sources, references and translations of an evaluated run."""
+    with open(run.path(TRANSLATIONS), encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))[1:]
+    sources, references, hypotheses = zip(*rows, strict=True)
+    return list(sources), list(references), list(hypotheses)

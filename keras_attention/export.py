@@ -1,0 +1,104 @@
+"""SavedModels that take raw input, and the proof that they answer alone.
+
+TensorFlow only: a model trained on another backend is loaded from its `.keras` file
+under TensorFlow and exported there.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from keras_attention.errors import require
+
+Endpoint = tuple[Callable[..., dict[str, Any]], list[Any]]
+
+
+def write(
+    directory: Path,
+    endpoints: Mapping[str, Endpoint],
+    track: Sequence[Any] = (),
+) -> None:
+    """Write a SavedModel with named endpoints.
+
+    Args:
+        directory: Where the SavedModel goes.
+        endpoints: `name -> (function, [tf.TensorSpec, ...])`. A function returns a
+            dict; without names callers would have to know `output_0`. The first one is
+            also `serving_default`.
+        track: Layers and tokenizers whose variables and tables the functions use.
+
+    Raises:
+        ValueError: on a backend other than TensorFlow.
+    """
+    backend = keras.backend.backend()
+    require(
+        backend == "tensorflow",
+        "A SavedModel is written under TensorFlow: load the .keras file there.",
+        backend=backend,
+    )
+    archive = keras.export.ExportArchive()
+    for part in track:
+        archive.track(part)
+    for name, (function, signature) in endpoints.items():
+        archive.add_endpoint(name, function, input_signature=signature)
+    archive.write_out(str(directory), verbose=False)
+
+
+# Runs alone: `-I` leaves the current folder and PYTHONPATH out of the import path.
+_ASK = """
+import json, os, sys
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+import tensorflow_text
+sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
+directory, endpoint = sys.argv[1:3]
+batches = json.load(sys.stdin)
+model = tf.saved_model.load(directory)
+ask = model.signatures[endpoint]
+answers = []
+for batch in batches:
+    (name,) = ask.structured_input_signature[1]
+    found = ask(**{name: tf.constant(batch)})
+    answers.append({
+        key: [x.decode() if isinstance(x, bytes) else x for x in value.numpy().tolist()]
+        for key, value in found.items() if value.shape.rank == 1
+    })
+json.dump(answers, sys.stdout)
+"""
+
+
+def ask_alone(
+    directory: Path, batches: Sequence[Sequence[str]], endpoint: str
+) -> list[dict[str, list]]:
+    """Answers of a SavedModel of strings in a fresh process without this package.
+
+    The process may import TensorFlow and tensorflow_text only; this package and
+    KerasHub are shut out.
+
+    Args:
+        directory: The SavedModel.
+        batches: Inputs, a list of strings per call.
+        endpoint: Name of the signature; it takes one tensor of strings `(B,)`.
+
+    Returns:
+        Per batch, every output of one number or string per input.
+
+    Raises:
+        RuntimeError: the process failed; its error output is in the message.
+    """
+    command = [sys.executable, "-I", "-c", _ASK, str(directory), endpoint]
+    process = subprocess.run(
+        command,
+        input=json.dumps([list(batch) for batch in batches]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if process.returncode:
+        raise RuntimeError(f"The SavedModel does not answer alone:\n{process.stderr}")
+    return json.loads(process.stdout)
