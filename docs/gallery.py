@@ -45,10 +45,12 @@ def draw_scores(layer: keras.layers.Layer) -> Figure:
     takes_two = "value" in inspect.signature(layer.call).parameters
     arguments = (inputs, inputs) if takes_two else (inputs,)
     _, scores = layer(*arguments, return_attention_scores=True)
-    panels = keras.ops.convert_to_numpy(scores)[0].reshape(-1, LENGTH, LENGTH)
+    # (N, T, S), (T, S), or (S,) for a layer that pools: always panels of rows.
+    scores = np.atleast_2d(keras.ops.convert_to_numpy(scores)[0])
+    panels = scores.reshape(-1, *scores.shape[-2:])
     figure = Figure(figsize=(3.2 * len(panels), 3.4), layout="constrained")
     for head, axes in enumerate(figure.subplots(1, len(panels), squeeze=False)[0]):
-        image = axes.imshow(panels[head], vmin=0.0, cmap="viridis")
+        image = axes.imshow(panels[head], vmin=0.0, cmap="viridis", aspect="auto")
         title = f"head {head + 1}" if len(panels) > 1 else ""
         axes.set(xlabel="key", ylabel="query", title=title)
     figure.colorbar(image, ax=axes, shrink=0.8, label="score")

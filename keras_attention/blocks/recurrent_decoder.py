@@ -7,6 +7,8 @@ from keras import ops
 
 from keras_attention import layers
 from keras_attention.errors import one_of, positive_integer
+from keras_attention.layers.attention_cell import ORDERS
+from keras_attention.layers.base import ScoresOnRequest
 
 Tensor = Any
 
@@ -14,7 +16,7 @@ ATTENTIONS = ("additive", "general", "dot_product", "none")
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class RecurrentDecoder(keras.layers.Layer):
+class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
     """A GRU that reads a memory by attention, or only a fixed summary of it.
 
     With attention each step sees the context of `AttentionCell`; with `"none"` it sees
@@ -41,7 +43,8 @@ class RecurrentDecoder(keras.layers.Layer):
         `(B, T, U)`, and with scores `(B, T, S)`.
 
     Raises:
-        ValueError: for an unknown attention, or scores asked for without attention.
+        ValueError: for an unknown attention or order, or scores asked for without
+            attention.
 
     Examples:
         >>> import numpy as np
@@ -61,7 +64,7 @@ class RecurrentDecoder(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = positive_integer("units", units)
         self.attention = one_of("attention", attention, ATTENTIONS)
-        self.order = order
+        self.order = one_of("order", order, ORDERS)
         self.supports_masking = True
         self.cell = keras.layers.GRUCell(units, dtype=self.dtype_policy, name="gru")
         if attention != "none":

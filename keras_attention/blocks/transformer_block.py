@@ -8,11 +8,12 @@ import keras
 from keras_attention import layers
 from keras_attention.blocks.feed_forward import FeedForward
 from keras_attention.errors import fraction, positive_integer, require
+from keras_attention.layers.base import ScoresOnRequest
 
 Tensor = Any
 
 
-class TransformerBlock(keras.layers.Layer):
+class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
     """Base of the transformer blocks.
 
     A sub-block `f` is applied as `x + dropout(f(norm(x)))` (pre-norm) or

@@ -136,17 +136,21 @@ class TransformerDecoder(TransformerBlock):
         memory,
         return_attention_scores=False,
         self_attention_cache=None,
+        cross_attention_cache=None,
         **kwargs,
     ):
         def spec(shape):
             return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
         batch, length, _ = inputs.shape
-        seen = length if self_attention_cache is None else self_attention_cache.shape[2]
+        own = length if self_attention_cache is None else self_attention_cache.shape[2]
+        across = (
+            memory.shape[1] if memory is not None else cross_attention_cache.shape[2]
+        )
         outputs = [spec(inputs.shape)]
         if return_attention_scores:
-            outputs.append(spec((batch, self.num_heads, length, seen)))
-            outputs.append(spec((batch, self.num_heads, length, memory.shape[1])))
+            outputs.append(spec((batch, self.num_heads, length, own)))
+            outputs.append(spec((batch, self.num_heads, length, across)))
         if self_attention_cache is not None:
             outputs.append(spec(self_attention_cache.shape))
         return tuple(outputs) if len(outputs) > 1 else outputs[0]

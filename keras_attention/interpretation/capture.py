@@ -9,7 +9,6 @@ from typing import Any
 
 import keras
 import numpy as np
-from keras.src.backend import get_keras_mask  # has no public alias
 
 from keras_attention.errors import require
 from keras_attention.layers import AttentionCell
@@ -277,7 +276,7 @@ def _call_with_scores(call, signature, bound):
     if "training" in signature.parameters:
         bound.arguments["training"] = False
     inputs = keras.tree.flatten([bound.args, bound.kwargs])
-    hidden = [(x, mask) for x in inputs if (mask := get_keras_mask(x)) is not None]
+    hidden = [(x, mask) for x in inputs if (mask := _backend.get_mask(x)) is not None]
     try:
         return call(*bound.args, **bound.kwargs)
     finally:

@@ -65,6 +65,9 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
 
     # ------------------------------------------------------- what a variant overrides
 
+    def build(self, query_shape, value_shape, key_shape=None):
+        """Create the weights; here there are none."""
+
     def project_query(self, query: Tensor) -> Tensor:
         """`(B, T, D)` to `(B, T, N, H)`."""
         return query[:, :, None, :]

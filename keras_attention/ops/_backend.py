@@ -55,6 +55,21 @@ def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 
 
+def has_fused_attention() -> bool:
+    """Whether `keras.ops.dot_product_attention` never holds `T x S` scores here.
+
+    PyTorch has such a kernel on every device, JAX on GPUs and TPUs, TensorFlow none.
+    """
+    if BACKEND == "jax":
+        return jax.default_backend() != "cpu"
+    return BACKEND == "torch"
+
+
+def get_mask(tensor: Tensor) -> Tensor | None:
+    """Keras's hidden mask of a tensor."""
+    return keras_backend.get_keras_mask(tensor)
+
+
 def set_mask(tensor: Tensor, mask: Tensor | None) -> Tensor:
     """Attach `mask` to `tensor` as Keras's hidden mask and return the tensor."""
     keras_backend.set_keras_mask(tensor, mask)

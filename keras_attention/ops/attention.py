@@ -184,12 +184,11 @@ def _dense(problem, query, key, value, bias, weights):
 def _can_fuse(problem: Problem, query: Tensor, key: Tensor) -> bool:
     """Whether the backend has a kernel that computes exactly this.
 
-    TensorFlow has none. The kernels know a causal mask only aligned to the start, which
-    is ours where `T = S`, and a key mask.
+    The kernels know a causal mask only aligned to the start, which is ours where
+    `T = S`, and a key mask.
     """
-    if _backend.BACKEND == "tensorflow" or problem.dropout:
-        return False
-    if problem.score is not scores.scaled_dot:
+    plain = problem.score is scores.scaled_dot and not problem.dropout
+    if not plain or not _backend.has_fused_attention():
         return False
     mask = problem.mask
     if isinstance(mask, Causal):
@@ -202,7 +201,7 @@ def _fused(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> Tenso
     require(
         _can_fuse(problem, query, key),
         "The fused kernel computes score='scaled_dot' without dropout, under no mask, "
-        "`Causal()` with equal lengths, or key padding, on JAX and PyTorch.",
+        "`Causal()` with equal lengths, or key padding, on PyTorch and JAX on a GPU.",
         backend=keras.backend.backend(),
     )
     mask = problem.mask

@@ -24,9 +24,9 @@ from keras import ops
 from keras_attention.ops import _backend, tiling
 from keras_attention.ops._backend import Spec, scan, sizes
 from keras_attention.ops.masks import Mask, Window
-from keras_attention.ops.tiling import Segment
 from keras_attention.ops.scores import Score, is_pairwise
-from keras_attention.ops.softmax import masked_softmax
+from keras_attention.ops.softmax import at_least_float32, masked_softmax
+from keras_attention.ops.tiling import Segment
 
 Tensor = Any
 
@@ -80,6 +80,7 @@ class _Plan:
     rows: int  # of one tile
     key_length: Any
     biases: int  # 0 or 1
+    sum_dtype: str  # gradients are summed over tiles in at least float32
 
     @classmethod
     def of(
@@ -96,7 +97,18 @@ class _Plan:
         segments = tiling.segments(
             query_length, key_length, rows, problem.mask, problem.offset
         )
-        return cls(problem, segments, batch, num_heads, heads, rows, key_length, biases)
+        is_double = keras.backend.standardize_dtype(query.dtype) == "float64"
+        return cls(
+            problem=problem,
+            segments=segments,
+            batch=batch,
+            num_heads=num_heads,
+            heads=heads,
+            rows=rows,
+            key_length=key_length,
+            biases=biases,
+            sum_dtype="float64" if is_double else "float32",
+        )
 
     @property
     def groups(self) -> Any:
@@ -172,18 +184,19 @@ def _tile_scores(logits: Tensor, bias: tuple, mask_tile: Tensor | None) -> Tenso
 
 
 def add_bias(logits: Tensor, bias: Tensor) -> Tensor:
-    """Logits plus bias in float32.
+    """Logits plus bias in at least float32.
 
     The bias is spelled out for every row on purpose: TensorFlow 2.21's graph optimizer
     fuses a batched product and the addition of a `(1, 1, 1, S)` bias into a oneDNN
     kernel that, inside a loop, returns empty tensors without an error.
     """
-    bias = ops.cast(bias, "float32")
+    logits = at_least_float32(logits)
+    bias = ops.cast(bias, logits.dtype)
     if bias.shape[-2] == 1:
         batch, heads, _, key_length = sizes(bias)
         shape = (batch, heads, sizes(logits)[-2], key_length)
         bias = ops.broadcast_to(bias, shape)
-    return ops.cast(logits, "float32") + bias
+    return logits + bias
 
 
 def _mask_tile(plan: _Plan, segment: Segment, window: Window) -> Tensor | None:
@@ -268,18 +281,20 @@ def _backward(
     biases, weights = rest[: plan.biases], rest[plan.biases :]
     # rowsum(O * dO) equals rowsum(P * dP) and is all the backward pass needs of O.
     delta = ops.sum(
-        ops.cast(output, "float32") * ops.cast(upstream, "float32"),
+        ops.cast(output, plan.sum_dtype) * ops.cast(upstream, plan.sum_dtype),
         axis=-1,
         keepdims=True,
     )
     inputs = (query, key, value, biases, weights)
-    shared = tuple(_zeros(x) for x in (*biases, *weights))
+    shared = tuple(
+        ops.zeros(sizes(x), dtype=plan.sum_dtype) for x in (*biases, *weights)
+    )
 
     def group_step(shared, group):
         return _group_gradient(plan, inputs, upstream, delta, shared, group)
 
     emits = tuple(
-        Spec((plan.heads, _static(sizes(x)[2]), x.shape[-1]), "float32")
+        Spec((plan.heads, _static(sizes(x)[2]), x.shape[-1]), plan.sum_dtype)
         for x in (query, key, value)
     )
     shared, stacked = scan(group_step, shared, plan.groups, emits)
@@ -288,22 +303,22 @@ def _backward(
     return tuple(ops.cast(g, x.dtype) for g, x in zip(grads, tensors, strict=True))
 
 
-def _zeros(x: Tensor) -> Tensor:
-    return ops.zeros(sizes(x), dtype="float32")
-
-
 def _group_gradient(plan, inputs, upstream, delta, shared, group):
     """Gradients of one (batch row, head group): a loop over its tiles."""
     query, key, value = inputs[:3]
-    key_grad = ops.zeros((1, plan.heads, plan.key_length, key.shape[-1]), "float32")
-    value_grad = ops.zeros((1, plan.heads, plan.key_length, value.shape[-1]), "float32")
+    key_grad = ops.zeros(
+        (1, plan.heads, plan.key_length, key.shape[-1]), plan.sum_dtype
+    )
+    value_grad = ops.zeros(
+        (1, plan.heads, plan.key_length, value.shape[-1]), plan.sum_dtype
+    )
     query_rows = []
     for segment in plan.segments:
         prefix = segment.starts is None
         width = segment.width if prefix else plan.key_length
         sums = (
-            ops.zeros((1, plan.heads, width, key.shape[-1]), "float32"),
-            ops.zeros((1, plan.heads, width, value.shape[-1]), "float32"),
+            ops.zeros((1, plan.heads, width, key.shape[-1]), plan.sum_dtype),
+            ops.zeros((1, plan.heads, width, value.shape[-1]), plan.sum_dtype),
         )
 
         def tile_step(carry, tile, segment=segment):
@@ -311,13 +326,16 @@ def _group_gradient(plan, inputs, upstream, delta, shared, group):
                 plan, segment, inputs, upstream, delta, carry, group, tile
             )
 
-        spec = Spec((1, plan.heads, _static(segment.rows), query.shape[-1]), "float32")
-        (*sums, shared), (tiles,) = scan(
+        spec = Spec(
+            (1, plan.heads, _static(segment.rows), query.shape[-1]), plan.sum_dtype
+        )
+        (*segment_sums, shared), (tiles,) = scan(
             tile_step, (*sums, shared), segment.tiles, (spec,)
         )
         query_rows.append(_as_rows(tiles))
-        key_grad = _backend.add_to_slice(key_grad, (0, 0, 0, 0), sums[0])
-        value_grad = _backend.add_to_slice(value_grad, (0, 0, 0, 0), sums[1])
+        origin = (0, 0, 0, 0)
+        key_grad = _backend.add_to_slice(key_grad, origin, segment_sums[0])
+        value_grad = _backend.add_to_slice(value_grad, origin, segment_sums[1])
     query_grad = ops.concatenate(query_rows, axis=2)
     return shared, (query_grad[0], key_grad[0], value_grad[0])
 
@@ -332,7 +350,7 @@ def _tile_gradient(plan, segment, inputs, upstream, delta, carry, group, tile):
 
     logits, pull_back = _backend.vjp(_logits(plan.problem.score), q, k, *weights)
     scores = _tile_scores(logits, b, _mask_tile(plan, segment, window))
-    score_grad = ops.cast(ops.matmul(do, ops.swapaxes(v, -1, -2)), "float32")
+    score_grad = ops.cast(ops.matmul(do, ops.swapaxes(v, -1, -2)), plan.sum_dtype)
     keep = plan.keep(window, group)
     dropped = scores
     if keep is not None:
@@ -347,11 +365,11 @@ def _tile_gradient(plan, segment, inputs, upstream, delta, carry, group, tile):
     key_sum = _accumulate(key_sum, (0, 0, start, 0), k_grad)
     value_sum = _accumulate(value_sum, (0, 0, start, 0), v_grad)
     shared = _add_shared(plan, window, biases, shared, logit_grad, w_grads)
-    return (key_sum, value_sum, shared), (ops.cast(q_grad, "float32"),)
+    return (key_sum, value_sum, shared), (ops.cast(q_grad, plan.sum_dtype),)
 
 
 def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:
-    return _backend.add_to_slice(total, start, ops.cast(update, "float32"))
+    return _backend.add_to_slice(total, start, ops.cast(update, total.dtype))
 
 
 def _add_shared(plan, window, biases, shared, logit_grad, w_grads):
@@ -365,5 +383,5 @@ def _add_shared(plan, window, biases, shared, logit_grad, w_grads):
         start = tuple(0 if one else s[0] for one, s in zip(whole, spans, strict=True))
         totals[index] = _accumulate(totals[index], start, part)
     for index, grad in enumerate(w_grads, start=len(biases)):
-        totals[index] = totals[index] + ops.cast(grad, "float32")
+        totals[index] = totals[index] + ops.cast(grad, totals[index].dtype)
     return tuple(totals)

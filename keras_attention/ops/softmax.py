@@ -8,6 +8,12 @@ from keras import ops
 Tensor = Any
 
 
+def at_least_float32(x: Tensor) -> Tensor:
+    """Half precision becomes float32; float64 stays."""
+    is_double = keras.backend.standardize_dtype(x.dtype) == "float64"
+    return x if is_double else ops.cast(x, "float32")
+
+
 def masked_softmax(logits: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis, restricted to the positions a mask allows.
 
@@ -23,10 +29,15 @@ def masked_softmax(logits: Tensor, mask: Tensor | None = None) -> Tensor:
         Attention scores `(..., T, S)`: rows sum to 1, or to 0. float32, or float64 for
         float64 logits.
     """
-    if keras.backend.standardize_dtype(logits.dtype) != "float64":
-        logits = ops.cast(logits, "float32")
+    logits = at_least_float32(logits)
     if mask is None:
-        return ops.softmax(logits, axis=-1)
+        return _softmax(logits)
     lowest = ops.cast(-1e30, logits.dtype)
-    scores = ops.softmax(ops.where(mask, logits, lowest), axis=-1)
+    scores = _softmax(ops.where(mask, logits, lowest))
     return ops.where(mask, scores, ops.cast(0.0, scores.dtype))
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    if logits.shape[-1] == 1:  # right for a single key; Keras warns that it is a slip
+        return ops.exp(logits - logits)
+    return ops.softmax(logits, axis=-1)

@@ -79,7 +79,14 @@ def segments(
     return planned
 
 
-def _planned(first_row, rows, tiles, key_length, mask, offset) -> list[Segment]:
+def _planned(
+    first_row: int,
+    rows: int,
+    tiles: int,
+    key_length: int,
+    mask: Mask | None,
+    offset: int,
+) -> list[Segment]:
     if mask is None or not tiles:
         whole = Segment(first_row, rows, tiles, key_length, None, False)
         return [whole] if tiles else []

@@ -54,6 +54,18 @@ def test_repeats_batched_leaves_only():
     assert repeated["none"] is None
 
 
+def test_reordering_takes_lists_for_tuples_and_refuses_other_leaves():
+    before = (ops.ones((2,)), [ops.zeros((2,))])
+    after = [ops.ones((2,)), (ops.array([1.0, 2.0]),)]
+    rows = ops.array([1, 1])
+    reordered = reorder_rows(after, before, rows)
+    assert isinstance(reordered, tuple)
+    assert isinstance(reordered[1], list)
+    assert ops.convert_to_numpy(reordered[1][0]).tolist() == [2, 2]
+    with pytest.raises(ValueError, match="structure it received"):
+        reorder_rows((ops.ones((2,)),), before, rows)
+
+
 def test_reorders_changed_leaves_only():
     memory = ops.convert_to_tensor([1.0, 2.0, 3.0])
     before = {"memory": memory, "cache": memory, "position": ops.ones(()), "none": None}

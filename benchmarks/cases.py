@@ -1,0 +1,190 @@
+"""What is compared, and how much better we mean to be.
+
+A case is one computation at one shape. Its targets carry the numbers of the rows of
+the project's table of performance targets, which `--rows` picks.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+# No path may be slower than Keras's own by more than 5 %, whatever else is aimed at.
+NOT_SLOWER = 0.95
+
+CORE, ADDITIVE, MULTI_HEAD = "core", "additive", "multi_head"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number to reach.
+
+    Attributes:
+        row: Row of the table of targets.
+        quantity: `"seconds"` (median of the rounds), `"growth"` (of resident memory,
+            MB) or `"first_call"` (seconds, tracing included).
+        limit: With a peer, its quantity divided by ours is at least this; without one,
+            our quantity is at most this.
+        peer: Contender we are compared with.
+    """
+
+    row: int
+    quantity: str
+    limit: float
+    peer: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One computation at one shape.
+
+    Attributes:
+        name: Unique name.
+        computes: `CORE` (the op on projected heads), `ADDITIVE` (Bahdanau's layer on
+            `(B, L, H)`) or `MULTI_HEAD` (the layer on `(B, L, N * H)`).
+        shape: `(B, L, N, H)`: batch, length, heads, head size.
+        training: Forward and backward pass instead of the forward pass alone.
+        causal: Whether query `i` sees keys up to `i` only.
+        dtype: Of inputs and upstream gradient.
+        targets: What to reach; their peers are the contenders beside ours.
+    """
+
+    name: str
+    computes: str
+    shape: tuple[int, int, int, int]
+    training: bool = True
+    causal: bool = True
+    dtype: str = "float32"
+    targets: tuple[Target, ...] = ()
+
+    @property
+    def length(self) -> int:
+        return self.shape[1]
+
+    @property
+    def contenders(self) -> list[str]:
+        """Ours, then the peers in the order of the targets."""
+        peers = (target.peer for target in self.targets if target.peer)
+        return ["ours", *dict.fromkeys(peers)]
+
+    def at_length(self, length: int) -> "Case":
+        """The same computation at another length."""
+        batch, _, heads, size = self.shape
+        return replace(self, shape=(batch, length, heads, size))
+
+
+CASES = (
+    Case(
+        "core-512-forward",
+        CORE,
+        (8, 512, 8, 64),
+        training=False,
+        targets=(
+            Target(1, "seconds", 1.4, "keras"),
+            Target(2, "seconds", 0.95, "torch"),
+        ),
+    ),
+    Case(
+        "core-512-training",
+        CORE,
+        (8, 512, 8, 64),
+        targets=(
+            Target(1, "seconds", 1.4, "keras"),
+            Target(2, "seconds", 1.15, "torch"),
+        ),
+    ),
+    Case(
+        "core-512-bfloat16-forward",
+        CORE,
+        (8, 512, 8, 64),
+        training=False,
+        dtype="bfloat16",
+        targets=(Target(3, "seconds", NOT_SLOWER, "keras"),),
+    ),
+    Case(
+        "core-512-bfloat16-training",
+        CORE,
+        (8, 512, 8, 64),
+        dtype="bfloat16",
+        targets=(Target(3, "seconds", NOT_SLOWER, "keras"),),
+    ),
+    Case(
+        "core-2048-forward",
+        CORE,
+        (1, 2048, 8, 64),
+        training=False,
+        targets=(Target(4, "seconds", NOT_SLOWER, "keras"),),
+    ),
+    Case(
+        "core-2048-training",
+        CORE,
+        (1, 2048, 8, 64),
+        targets=(
+            Target(4, "seconds", 1.35, "keras"),
+            Target(4, "seconds", 0.85, "torch"),
+        ),
+    ),
+    Case(
+        "core-8192-training",
+        CORE,
+        (1, 8192, 8, 64),
+        targets=(
+            Target(5, "seconds", 2.0, "keras"),
+            Target(5, "growth", 10, "keras"),
+            Target(6, "seconds", 0.6, "torch"),
+            Target(8, "first_call", 5.0),
+        ),
+    ),
+    Case(
+        "core-16384-training",
+        CORE,
+        (1, 16384, 4, 64),
+        targets=(
+            Target(6, "seconds", 0.4, "torch"),
+            Target(7, "growth", 500),
+        ),
+    ),
+    Case(
+        "additive-1024-forward",
+        ADDITIVE,
+        (2, 1024, 1, 64),
+        training=False,
+        causal=False,
+        targets=(Target(10, "seconds", NOT_SLOWER, "keras"),),
+    ),
+    Case(
+        "additive-1024-training",
+        ADDITIVE,
+        (2, 1024, 1, 64),
+        causal=False,
+        targets=(
+            Target(10, "growth", 10, "keras"),
+            Target(10, "seconds", 1.0, "keras"),
+        ),
+    ),
+    Case(
+        "multi-head-512-forward",
+        MULTI_HEAD,
+        (8, 512, 8, 64),
+        training=False,
+        targets=(Target(15, "seconds", NOT_SLOWER, "keras"),),
+    ),
+    Case(
+        "multi-head-512-training",
+        MULTI_HEAD,
+        (8, 512, 8, 64),
+        targets=(Target(15, "seconds", 1.0, "keras"),),
+    ),
+)
+
+ROWS = sorted({target.row for case in CASES for target in case.targets})
+
+
+def named(name: str) -> Case:
+    """The case of that name."""
+    return {case.name: case for case in CASES}[name]
+
+
+def with_rows(rows: Collection[int]) -> list[Case]:
+    """The cases that stand for one of `rows` of the table of targets."""
+    return [
+        case for case in CASES if any(target.row in rows for target in case.targets)
+    ]

@@ -1,0 +1,133 @@
+"""Run the contenders of a case side by side: every round runs each of them once."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.timing import take_turns
+
+ROOT = Path(__file__).parents[1]
+TORCH_PYTHON = ROOT / ".venv-torch" / "bin" / "python"
+
+
+@dataclass
+class Measurement:
+    """What one contender of one case needed.
+
+    Attributes:
+        case: Name of the case.
+        contender: Its name.
+        version: Framework and version.
+        first_call: Seconds of the first step, tracing included.
+        rounds: Seconds of each round after a warm-up step.
+        growth: Peak growth of resident memory over all steps, in MB.
+        error: Why there are no numbers, or empty.
+    """
+
+    case: str
+    contender: str
+    version: str = ""
+    first_call: float = 0.0
+    rounds: list[float] = field(default_factory=list)
+    growth: float = 0.0
+    error: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Median of the rounds."""
+        return median(self.rounds)
+
+    @property
+    def fastest(self) -> float:
+        return min(self.rounds)
+
+
+class Worker:
+    """A contender of a case in its own process (`benchmarks.worker`).
+
+    A context manager: the process ends with the block.
+    """
+
+    def __init__(self, contender: str, case: Case):
+        self.measurement = Measurement(case.name, contender)
+        python = TORCH_PYTHON if contender == "torch" else Path(sys.executable)
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (see __exit__)
+        self.process = subprocess.Popen(
+            [python, "-m", "benchmarks.worker", contender, case.name, str(case.length)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            cwd=ROOT,
+            env=_environment(),
+        )
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+        self.errors.close()
+
+    def wait_until_ready(self) -> None:
+        self.measurement.version = self._answer().get("version", "")
+
+    def step(self) -> float:
+        """Run one step and return its seconds; 0 if the process is gone."""
+        if self.measurement.error:
+            return 0.0
+        with contextlib.suppress(BrokenPipeError):
+            print("step", file=self.process.stdin, flush=True)
+        answer = self._answer()
+        self.measurement.growth = answer.get("growth", 0.0)
+        return answer.get("seconds", 0.0)
+
+    def _answer(self) -> dict[str, Any]:
+        line = self.process.stdout.readline()
+        if line:
+            return json.loads(line)
+        status = self.process.wait()
+        self.errors.seek(0)
+        last = (self.errors.read().strip().splitlines() or [""])[-1]
+        self.measurement.error = f"ended with status {status}. {last}".strip()
+        return {}
+
+
+def _environment() -> dict[str, str]:
+    """On the CPU, with as many threads as this process may use cores."""
+    return {
+        **os.environ,
+        "CUDA_VISIBLE_DEVICES": "",
+        "KERAS_BACKEND": "tensorflow",
+        "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0))),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+
+
+def measure(case: Case, budget: float) -> list[Measurement]:
+    """First call, warm-up, then rounds in which the contenders take turns.
+
+    Args:
+        case: What to compute. PyTorch takes part if it is installed in `.venv-torch`.
+        budget: Seconds the rounds may take together.
+    """
+    names = [c for c in case.contenders if c != "torch" or TORCH_PYTHON.exists()]
+    with contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(Worker(name, case)) for name in names]
+        for worker in workers:
+            worker.wait_until_ready()
+        for worker in workers:
+            worker.measurement.first_call = worker.step()
+        rounds = take_turns([worker.step for worker in workers], budget)
+        for worker, seconds in zip(workers, rounds, strict=True):
+            worker.measurement.rounds = [] if worker.measurement.error else seconds
+        return [worker.measurement for worker in workers]

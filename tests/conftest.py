@@ -1,0 +1,43 @@
+"""What every test run shares: quiet start, fixed seeds, the count of the contract."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras  # noqa: E402 (after the environment variable)
+import pytest  # noqa: E402
+
+CONTRACT = "test_contract.py::"
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed():
+    """Every test starts from the same seed, whatever ran before it."""
+    keras.utils.set_random_seed(0)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How much of the contract was checked; the README quotes this line."""
+    run, skipped = (_contract_cases(terminalreporter, *kinds) for kinds in _KINDS)
+    cases = run | skipped
+    if cases:
+        rows = {row for _, row in cases}
+        properties = {name for name, _ in cases}
+        terminalreporter.write_line(
+            f"contract: {len(rows)} rows x {len(properties)} properties, "
+            f"{len(run)} run, {len(skipped)} skipped"
+        )
+
+
+_KINDS = (("passed", "failed"), ("skipped",))
+
+
+def _contract_cases(terminalreporter, *kinds):
+    """The (property, row) pairs of the contract tests that ended as one of `kinds`."""
+    ids = (
+        report.nodeid.rpartition(CONTRACT)[2]
+        for kind in kinds
+        for report in terminalreporter.stats.get(kind, [])
+        if CONTRACT in report.nodeid and report.nodeid.endswith("]")
+    )
+    return {tuple(name.rstrip("]").split("[", 1)) for name in ids}
