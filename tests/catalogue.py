@@ -286,7 +286,9 @@ class Recurrent(ScoresOnRequest, keras.layers.Layer):
     def __init__(self, cell, **kwargs):
         super().__init__(**kwargs)
         self.cell = cell
-        self.rnn = keras.layers.RNN(cell, return_sequences=True, dtype=self.dtype_policy)
+        self.rnn = keras.layers.RNN(
+            cell, return_sequences=True, dtype=self.dtype_policy
+        )
         self.supports_masking = True
 
     def build(self, query_shape, value_shape):

@@ -1,11 +1,13 @@
 """The translation task: data, models, metrics, explanation and export."""
 
+import inspect
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
+from applications.errors import unknown
 from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
 from applications.pipeline.run import Run
@@ -18,7 +20,7 @@ from applications.translation.data import (
 )
 from applications.translation.presets import TranslationConfig
 from applications.translation.translator import Translator
-from keras_attention import losses, metrics, models
+from keras_attention import layers, losses, metrics, models
 
 VOCABULARY = "vocabulary.model"
 
@@ -83,6 +85,7 @@ class Translation(Application[TranslationConfig, TranslationData]):
             "dropout": sizes.dropout,
         }
         if sizes.kind == "transformer":
+            _require_multi_head(sizes.attention)
             return models.TransformerSeq2Seq(
                 num_layers=sizes.num_layers,
                 num_heads=sizes.num_heads,
@@ -152,3 +155,14 @@ class Translation(Application[TranslationConfig, TranslationData]):
         export.export(Translator(model, data.tokenizer, config), directory)
         sources, _ = data.sentences("test", export.CHECKED_SENTENCES)
         export.check(directory, sources, Translator(model, data.tokenizer, config))
+
+
+def _require_multi_head(attention: str) -> None:
+    """Refuse an attention that a transformer cannot be built of."""
+    multi_head = [
+        name
+        for name, layer in layers.registry().items()
+        if "num_heads" in inspect.signature(layer).parameters
+    ]
+    if attention not in multi_head:
+        raise unknown("model.attention", attention, multi_head)

@@ -37,16 +37,20 @@ def explain(
     """
     if not has_attention(model):
         raise UserError("A model without attention has nothing to show.")
+    if not all(text.strip() for text in inputs):
+        raise UserError("A blank text has nothing to show. Give a sentence.")
     texts = list(inputs) or _examples(data)
     translator = Translator(model, data.tokenizer, config)
     figures = []
-    for text, alignment in zip(texts, alignments(translator, texts), strict=True):
+    names = _file_names(texts)
+    found = alignments(translator, texts)
+    for text, name, alignment in zip(texts, names, found, strict=True):
         for layer, scores in alignment.scores.items():
             title = f"{_shown(text)} ({layer.replace('_', ' ')})"
             figure = plots.head_panels(
                 scores, alignment.target, alignment.source, title
             )
-            path = run.path("figures", f"{_file_name(text)}-{layer}.png")
+            path = run.path("figures", f"{name}-{layer}.png")
             figures.append(plots.save(figure, path))
     return figures
 
@@ -62,7 +66,11 @@ def _shown(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def _file_name(text: str) -> str:
-    """Letters and digits of a text, as a file name."""
-    name = re.sub(r"\W+", "-", text.lower()).strip("-")[:40].strip("-")
-    return name or "empty"
+def _file_names(texts: Sequence[str]) -> list[str]:
+    """A file name for each text, of its letters and digits; numbered where alike."""
+    names: list[str] = []
+    for text in texts:
+        name = re.sub(r"\W+", "-", text.lower()).strip("-")[:40].strip("-") or "signs"
+        alike = sum(1 for other in names if re.fullmatch(rf"{name}(-\d+)?", other))
+        names.append(f"{name}-{alike + 1}" if alike else name)
+    return names

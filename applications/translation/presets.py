@@ -37,9 +37,18 @@ class DataConfig:
     test_limit: Annotated[int | None, "first test sentences to evaluate"] = None
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary_size", "max_length", "tokens_per_batch"):
+        for name in ("vocabulary_size", "tokens_per_batch"):
             value = getattr(self, name)
             require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        require(
+            self.max_length > 2,
+            "`max_length` must leave room for a subword between start and end.",
+            max_length=self.max_length,
+        )
+        for name in ("train_limit", "test_limit"):
+            value = getattr(self, name)
+            positive = value is None or value > 0
+            require(positive, f"`{name}` must be above 0.", **{name: value})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +68,27 @@ class ModelConfig:
         "multi_head"
     )
 
+    def __post_init__(self) -> None:
+        for name in ("hidden_dim", "num_layers", "num_heads", "intermediate_dim"):
+            value = getattr(self, name)
+            require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        for name in ("dropout", "attention_dropout"):
+            value = getattr(self, name)
+            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
+        if self.kind == "transformer":
+            require(
+                self.hidden_dim % self.num_heads == 0,
+                "`num_heads` must divide `hidden_dim`.",
+                num_heads=self.num_heads,
+                hidden_dim=self.hidden_dim,
+            )
+        else:
+            require(
+                self.hidden_dim % 2 == 0,
+                "`hidden_dim` must be even: half for each direction of the encoder.",
+                hidden_dim=self.hidden_dim,
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationTrainConfig(TrainConfig):
@@ -69,6 +99,19 @@ class TranslationTrainConfig(TrainConfig):
         int, "validation sentences translated after each epoch for val_bleu"
     ] = 300
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            0 <= self.label_smoothing < 1,
+            "`label_smoothing` must be in [0, 1).",
+            label_smoothing=self.label_smoothing,
+        )
+        require(
+            self.validation_sentences > 0,
+            "`validation_sentences` must be above 0.",
+            validation_sentences=self.validation_sentences,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class DecodeConfig:
@@ -77,6 +120,16 @@ class DecodeConfig:
     max_length: Annotated[int, "subwords of a translation, at most"] = 96
     num_beams: Annotated[int, "hypotheses kept by the beam search"] = 4
     length_penalty: Annotated[float, "0 favours short, 1 mean per subword"] = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_length", "num_beams"):
+            value = getattr(self, name)
+            require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        require(
+            self.length_penalty >= 0,
+            "`length_penalty` must not be negative.",
+            length_penalty=self.length_penalty,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +146,13 @@ _SMALL = TranslationConfig(
     data=DataConfig(tokens_per_batch=1024),
     model=ModelConfig(intermediate_dim=512, dropout=0.1),
     train=TranslationTrainConfig(
-        epochs=10,
+        epochs=9,
+        learning_rate=2e-3,
         schedule="cosine",
-        warmup_steps=500,
+        warmup_steps=400,
         beta_2=0.98,
         gradient_clip_norm=1.0,
-        average_decay=0.998,
+        average_decay=0.995,
         precision="mixed_bfloat16",
     ),
 )
@@ -107,7 +161,13 @@ _COMPARE = replace(
     _SMALL,
     data=replace(_SMALL.data, vocabulary_size=4000),
     model=ModelConfig(hidden_dim=128, num_layers=2, intermediate_dim=512, dropout=0.1),
-    train=replace(_SMALL.train, epochs=5, learning_rate=2e-3, warmup_steps=300),
+    train=replace(
+        _SMALL.train,
+        epochs=4,
+        learning_rate=3e-3,
+        warmup_steps=200,
+        average_decay=0.99,
+    ),
 )
 
 PRESETS = {
@@ -123,7 +183,8 @@ PRESETS = {
     ),
     "demo": replace(
         _COMPARE,
-        train=replace(_COMPARE.train, epochs=3, validation_sentences=100),
+        data=replace(_COMPARE.data, max_length=40),
+        train=replace(_COMPARE.train, epochs=2, validation_sentences=100),
     ),
     "compare": _COMPARE,
     "small": _SMALL,

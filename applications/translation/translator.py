@@ -71,6 +71,7 @@ class Translator:
             self._compiled[search] = tf.function(
                 lambda texts: self.translate(texts, search),
                 input_signature=[tf.TensorSpec([None], tf.string)],
+                autograph=False,  # loops are the search's own
             )
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         answers = [""] * len(texts)

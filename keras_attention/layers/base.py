@@ -217,8 +217,9 @@ _IMPLEMENTATIONS = {None: None, True: "blockwise", False: "dense"}
 
 def _same_if_missing(key, value, key_mask, value_mask):
     """The key and the mask that holds for keys and values together."""
-    if key is None or key_mask is None:
-        return value if key is None else key, value_mask
+    key = value if key is None else key
+    if key_mask is None:
+        return key, value_mask
     if value_mask is None:
         return key, key_mask
     return key, ops.logical_and(

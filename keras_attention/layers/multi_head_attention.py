@@ -330,9 +330,12 @@ class MultiHeadAttention(BaseAttention):
         )
 
     def compute_output_spec(self, query, value, key=None, cache=None, **kwargs):
-        outputs = super().compute_output_spec(query, value, key, **kwargs)
         if cache is None:
-            return outputs
+            return super().compute_output_spec(query, value, key, **kwargs)
+        # What is attended is as long as the cache.
+        shape = (value.shape[0], cache.shape[2], value.shape[-1])
+        value = keras.KerasTensor(shape, dtype=value.dtype)
+        outputs = super().compute_output_spec(query, value, key, **kwargs)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         spec: Any = keras.KerasTensor(cache.shape, dtype=cache.dtype)
         return (*outputs, spec)

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from keras_attention.blocks import RecurrentDecoder, TokenAndPositionEmbedding
+from keras_attention.errors import require
 
 Tensor = Any
 
@@ -38,7 +39,7 @@ class RecurrentSeq2Seq(keras.Model):
         Logits `(B, T, V)`: row `t` predicts the token after `target[t]`.
 
     Raises:
-        ValueError: for an unknown attention or order.
+        ValueError: for an unknown attention or order, or an odd `hidden_dim`.
 
     Examples:
         >>> import numpy as np
@@ -63,6 +64,12 @@ class RecurrentSeq2Seq(keras.Model):
         dtype=None,
         **kwargs,
     ):
+        require(
+            hidden_dim % 2 == 0,
+            "`hidden_dim` must be even: half for each direction of the encoder.",
+            hidden_dim=hidden_dim,
+        )
+
         # === Layers ===
         embedding = TokenAndPositionEmbedding(
             vocabulary_size,

@@ -10,6 +10,7 @@ from keras_attention.blocks import (
     TransformerDecoder,
     TransformerEncoder,
 )
+from keras_attention.errors import positive_integer, require
 
 Tensor = Any
 
@@ -86,6 +87,8 @@ class TransformerSeq2Seq(keras.Model):
         dtype=None,
         **kwargs,
     ):
+        positive_integer("num_layers", num_layers)
+
         # === Layers ===
         embedding = TokenAndPositionEmbedding(
             vocabulary_size,
@@ -161,7 +164,17 @@ class TransformerSeq2Seq(keras.Model):
         Args:
             source: `(B, S)` token ids.
             max_length: Tokens the caches have room for.
+
+        Raises:
+            ValueError: learned positions end before `max_length`.
         """
+        longest = self.embedding.max_sequence_length
+        require(
+            self.embedding.positions != "learned" or max_length <= longest,
+            "Learned positions end at `max_sequence_length`.",
+            max_length=max_length,
+            max_sequence_length=longest,
+        )
         memory, mask = self.encode(source)
         batch_size = ops.shape(source)[0]
         return {

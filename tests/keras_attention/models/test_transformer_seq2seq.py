@@ -137,6 +137,12 @@ def test_wrong_arguments(options, words):
         make(**options)
 
 
+def test_decoding_longer_than_the_learned_positions():
+    model = make(positions="learned", max_sequence_length=9)
+    with pytest.raises(ValueError, match="Learned positions end"):
+        model.initial_state(SOURCE, max_length=10)
+
+
 @tensorflow_only
 @pytest.mark.slow
 def test_learns_to_copy_and_looks_at_what_it_copies():

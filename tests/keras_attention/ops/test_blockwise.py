@@ -298,7 +298,9 @@ def test_dropout_drops_its_share_and_scales_the_rest():
 
 def test_dropout_differs_by_tile_group_and_seed():
     keep = scores_used(dropping(), 48) != 0
-    blocks = [keep[b, t : t + 16, n] for b in range(B) for t in (0, 16, 32) for n in (0, 1)]
+    blocks = [
+        keep[b, t : t + 16, n] for b in range(B) for t in (0, 16, 32) for n in (0, 1)
+    ]
     other_seed = scores_used(dropping(SEED + 1), 48) != 0
     same_seed = scores_used(dropping(), 48) != 0
     np.testing.assert_array_equal(keep, same_seed)

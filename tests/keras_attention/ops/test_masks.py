@@ -91,7 +91,10 @@ def test_states_of_one_mask_are_as_sharp_as_can_be(mask):
 
 def test_unknown_at_trace_time_is_partial():
     queries, keys = spans(np.full(2, 4)), spans(np.full(3, 4))
-    for mask in (masks.Padding(np.ones((B, 12), int)), masks.Dense(np.ones((8, 12), int))):
+    for mask in (
+        masks.Padding(np.ones((B, 12), int)),
+        masks.Dense(np.ones((8, 12), int)),
+    ):
         assert (mask.block_states(queries, keys) == PARTIAL).all()
 
 
@@ -120,7 +123,10 @@ def test_c08_causal_with_more_queries_than_keys():
 
 
 def test_query_offset_overrides_the_alignment():
-    assert dense(masks.Causal(), 2, 4, offset=0).tolist() == [[1, 0, 0, 0], [1, 1, 0, 0]]
+    assert dense(masks.Causal(), 2, 4, offset=0).tolist() == [
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+    ]
     offset = ops.convert_to_tensor(1, "int32")
     assert dense(masks.Causal(), 1, 4, offset=offset).tolist() == [[1, 1, 0, 0]]
 

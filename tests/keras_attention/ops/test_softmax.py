@@ -55,6 +55,16 @@ def test_gradient_is_zero_where_hidden():
     assert (gradient[3] != 0).all()
 
 
+def test_single_key_without_a_warning():
+    """Keras warns of a softmax over an axis of size 1; for attention it is right."""
+    mask = ops.convert_to_tensor([[True], [False]])
+    value, (gradient,) = value_and_gradients(
+        lambda logits: masked_softmax(logits, mask), tensor(2, 1)
+    )
+    assert value.tolist() == [[1.0], [0.0]]
+    assert (gradient == 0).all()
+
+
 def test_gradient_of_large_logits_is_finite():
     mask = ops.convert_to_tensor(MASK)
     value, (gradient,) = value_and_gradients(

@@ -1,0 +1,153 @@
+"""A tiny translator for the parts, and one trained smoke run for the whole."""
+
+import contextlib
+import io
+import os
+import shutil
+import time
+from dataclasses import replace
+
+import keras
+import pytest
+
+from applications.datasets.libreoffice_help import corpus
+from applications.pipeline import cli
+from applications.pipeline import run as runs
+from applications.text import vocabulary
+from applications.text.tokenizer import SubwordTokenizer
+from applications.translation.__main__ import load
+from applications.translation.presets import PRESETS, DecodeConfig, ModelConfig
+from applications.translation.translator import Translator
+from keras_attention import models
+from tests.backend import to_numpy
+
+SMOKE = PRESETS["smoke"]
+SENTENCE = "Open the file."
+# The stages in the order a user calls them, and what he adds.
+STAGES = {
+    "train": (),
+    "evaluate": (),
+    "predict": (f"input={SENTENCE}", "input=", "input=Save all."),
+    "explain": (),
+    "export": (),
+}
+
+
+def translate(*arguments):
+    """The user's own entry, in this process."""
+    return cli.main("translation", PRESETS, load, list(arguments))
+
+
+@pytest.fixture(scope="session")
+def pairs():
+    return [(pair.source, pair.target) for pair in corpus.read()[:300]]
+
+
+@pytest.fixture(scope="session")
+def vocabulary_model(pairs):
+    return vocabulary.train([text for pair in pairs for text in pair], 500)
+
+
+@pytest.fixture
+def tsv(pairs, tmp_path):
+    """A user's own file."""
+    path = tmp_path / "mine.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def config(tsv, tmp_path):
+    """A tiny model of the user's own file."""
+    return replace(
+        SMOKE,
+        data=replace(
+            SMOKE.data,
+            name=str(tsv),
+            data_dir=str(tmp_path / "data"),
+            vocabulary_size=500,
+            tokens_per_batch=512,
+        ),
+        model=ModelConfig(
+            hidden_dim=16, num_layers=2, num_heads=2, intermediate_dim=24
+        ),
+        decode=DecodeConfig(max_length=8, num_beams=2),
+    )
+
+
+@pytest.fixture
+def translator(vocabulary_model, config):
+    """An untrained transformer of two blocks and two heads."""
+    tokenizer = SubwordTokenizer(vocabulary_model)
+    model = models.TransformerSeq2Seq(
+        tokenizer.vocabulary_size,
+        num_layers=2,
+        num_heads=2,
+        hidden_dim=16,
+        intermediate_dim=24,
+    )
+    return Translator(restarted(model), tokenizer, config)
+
+
+def restarted(model):
+    """Larger weights, for choices that are no near ties.
+
+    `keras.utils.set_random_seed` would destroy the tokenizer.
+    """
+    noise = keras.initializers.RandomNormal(0.0, 0.3, seed=1)
+    model.set_weights([w + to_numpy(noise(w.shape)) for w in model.get_weights()])
+    return model
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """An empty place for runs."""
+    monkeypatch.setenv(runs.ROOT_VARIABLE, str(tmp_path / "saved_models"))
+    return tmp_path / "saved_models"
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory):
+    """All stages of the smoke preset, as a user calls them.
+
+    Returns:
+        The root of the runs, and by stage `(seconds, what it printed)`.
+    """
+    root = tmp_path_factory.mktemp("saved_models")
+    settings = (f"data.data_dir={tmp_path_factory.mktemp('data')}",)
+    said = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(runs.ROOT_VARIABLE, str(root))
+        for stage, arguments in STAGES.items():
+            settings = settings if stage == "train" else ()
+            output, began = io.StringIO(), time.monotonic()
+            with contextlib.redirect_stdout(output):
+                code = translate(stage, "--preset", "smoke", *arguments, *settings)
+            assert code == 0, f"{stage} ended with {code}"
+            said[stage] = (time.monotonic() - began, output.getvalue())
+    return root, said
+
+
+@pytest.fixture
+def smoke_run(smoke, root):
+    """A copy of the smoke run, free to change."""
+    shutil.copytree(smoke[0], root)
+    return runs.find(root, "translation", name="smoke-001")
+
+
+def refused(capsys, *arguments):
+    """The one line of error that a refused command prints, and nothing else."""
+    capsys.readouterr()
+    assert translate(*arguments) == 2
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    *before, line = captured.err.splitlines()
+    assert all(each.startswith("Preparing ") for each in before)
+    assert line.startswith("error: ")
+    return line
+
+
+def listing(root):
+    """The runs below `root`."""
+    home = root / "translation"
+    return sorted(os.listdir(home)) if home.exists() else []

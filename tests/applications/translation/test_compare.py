@@ -1,0 +1,79 @@
+import json
+
+import pytest
+
+from applications.pipeline import run as runs
+from applications.translation import compare
+from applications.translation.presets import PRESETS
+
+SOURCES = [f"Sentence number {i} of the test." for i in range(12)]
+REFERENCES = [f"Satz Nummer {i} des Tests." for i in range(12)]
+
+
+@pytest.fixture
+def evaluated(root):
+    """Makes a run that has translated some sentences right."""
+
+    def make(kind, right):
+        from dataclasses import replace
+
+        preset = PRESETS["smoke"]
+        config = replace(preset, model=replace(preset.model, kind=kind))
+        run = runs.create(root, "translation", "smoke", config)
+        translations = REFERENCES[:right] + ["Falsch."] * (12 - right)
+        lines = ["source\treference\ttranslation"]
+        rows = zip(SOURCES, REFERENCES, translations, strict=True)
+        lines += ["\t".join(row) for row in rows]
+        run.path("translations.tsv").write_text("\n".join(lines) + "\n")
+        run.record("train", {"parameters": 12345, "seconds": 90.0}, {})
+        values = {
+            "bleu": 8.0 * right,
+            "chrf": 50.0,
+            "perplexity_per_subword": 9.0,
+            "bleu_by_source_words": {
+                "1-4": {"sentences": 0, "bleu": None},
+                "5-": {"sentences": 12, "bleu": 8.0 * right},
+            },
+        }
+        run.record("evaluate", values, {})
+        return run
+
+    return make
+
+
+def test_table_and_curve(evaluated, capsys):
+    names = [evaluated("gru", 4).name, evaluated("transformer", 11).name]
+    assert compare.main(names) == 0
+    head, line, first, second, blank, picture = capsys.readouterr().out.splitlines()
+    assert f"difference to {names[0]}" in head
+    assert set(line) == {"|", "-", " "}
+    assert first.startswith("| gru | 12,345 | 1.5 | 32.0 | 50.0 | 9.0 | - | - | 32.0 |")
+    assert second.startswith("| transformer | 12,345 | 1.5 | 88.0 | 50.0 | 9.0 | +")
+    assert blank == ""
+    assert picture.endswith(f"{names[0]}/figures/bleu-by-length.png")
+
+
+def test_the_difference_is_held_against_the_first(evaluated):
+    runs_ = [evaluated("transformer", 11), evaluated("gru", 4)]
+    difference = compare.table(runs_)[3].split("|")[7].strip()
+    value, interval = difference.split(" ", 1)
+    low, high = json.loads(interval.replace("+", ""))
+    assert low < float(value) < high < 0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "Name at least two evaluated runs"),
+        (["smoke-001"], "Name at least two evaluated runs"),
+        (["smoke-001", "smoke-009"], "Unknown run of translation 'smoke-009'"),
+        (["smoke-001", "smoke-002"], "smoke-002 is not evaluated. Run: python -m"),
+    ],
+)
+def test_mistakes_are_one_line(evaluated, root, capsys, names, words):
+    evaluated("gru", 4)
+    runs.create(root, "translation", "smoke", PRESETS["smoke"])
+    assert compare.main(names) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert words in line

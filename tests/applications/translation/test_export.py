@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+from applications.errors import UserError
+from applications.translation import export
+from keras_attention import export as saved_model
+from keras_attention import models
+from tests.applications.translation.conftest import SENTENCE
+
+C41 = ["", "hello", "   "]
+
+
+@pytest.mark.parametrize(
+    ("attention", "expected"), [("additive", True), ("general", True), ("none", False)]
+)
+def test_has_attention(attention, expected):
+    model = models.RecurrentSeq2Seq(9, 4, attention)
+    assert export.has_attention(model) is expected
+
+
+def test_a_transformer_has_attention(translator):
+    assert export.has_attention(translator.model)
+
+
+def test_a_difference_is_an_error_that_shows_it(translator, tmp_path, monkeypatch):
+    def ask(directory, batches, endpoint):
+        return [{"translation": ["?"] * len(batch)} for batch in batches]
+
+    monkeypatch.setattr(saved_model, "ask_alone", ask)
+    with pytest.raises(UserError, match=r"answers 4 of 4 .* '\?' instead of ''"):
+        export.check(tmp_path, ["Open."], translator)
+
+
+def test_the_check_asks_for_blank_and_single_texts(translator, tmp_path, monkeypatch):
+    asked = {}
+
+    def ask(directory, batches, endpoint):
+        asked[endpoint] = batches
+        return [{"translation": translator(batch, endpoint)} for batch in batches]
+
+    monkeypatch.setattr(saved_model, "ask_alone", ask)
+    texts = [f"Line {i}." for i in range(53)]
+    export.check(tmp_path, texts, translator)
+    batches = [[""], ["", *texts[:2]], texts[:50], texts[50:]]
+    assert asked == {"greedy": batches, "beam": batches}
+
+
+@pytest.mark.slow
+def test_c41_the_saved_model_answers_blank_texts(smoke_run):
+    directory = smoke_run.path("saved_model", "1")
+    for endpoint in ("greedy", "beam"):
+        batches = [C41, ["hello"], [""], ["", ""]]
+        answers = saved_model.ask_alone(directory, batches, endpoint)
+        texts = [answer["translation"] for answer in answers]
+        assert [texts[0][0], texts[0][2]] == ["", ""]
+        assert texts[0][1:2] == texts[1]
+        assert texts[2:] == [[""], ["", ""]]
+        numbers = [x for answer in answers for x in answer["log_probability"]]
+        assert np.isfinite(numbers).all()
+
+
+@pytest.mark.slow
+def test_signatures_of_the_saved_model(smoke_run):
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401 (the SavedModel needs its operations)
+
+    loaded = tf.saved_model.load(str(smoke_run.path("saved_model", "1")))
+    signatures = loaded.signatures
+    assert set(signatures) == {"serving_default", "greedy", "beam", "attention"}
+    text = tf.constant([SENTENCE, "", "Save all files."])
+    default, greedy = signatures["serving_default"](text), signatures["greedy"](text)
+    assert set(greedy) == {"translation", "log_probability"}
+    np.testing.assert_array_equal(default["translation"], greedy["translation"])
+    answer = signatures["attention"](text)
+    np.testing.assert_array_equal(answer["translation"], greedy["translation"])
+    scores, source = answer["attention_scores"], answer["source_pieces"]
+    target = answer["target_pieces"]
+    assert scores.shape == (3, 2, target.shape[1], source.shape[1])
+    real = source.numpy() != b"<pad>"
+    assert (
+        scores.numpy()[~np.broadcast_to(real[:, None, None], scores.shape)] == 0
+    ).all()
+    written = target.numpy() != b"<pad>"
+    sums = np.broadcast_to(written[:, None], scores.shape[:3])
+    np.testing.assert_allclose(scores.numpy().sum(-1), sums, atol=1e-5)
+    spelled = b"".join(source.numpy()[0][real[0]]).decode()
+    assert spelled == "▁" + SENTENCE.replace(" ", "▁") + "</s>"
+
+
+@pytest.mark.slow
+def test_a_model_without_attention_has_no_such_endpoint(translator, config, tmp_path):
+    import tensorflow as tf
+
+    size = translator.tokenizer.vocabulary_size
+    translator.model = models.RecurrentSeq2Seq(size, 8, "none")
+    export.export(translator, tmp_path / "saved")
+    signatures = tf.saved_model.load(str(tmp_path / "saved")).signatures
+    assert set(signatures) == {"serving_default", "greedy", "beam"}

@@ -1,0 +1,51 @@
+"""The layer that adds a learned table."""
+
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_attention import layers
+from tests.backend import mask_of, tensor, to_numpy, value_and_gradients, with_mask
+from tests.backend import of_variables
+
+
+def test_adds_its_rows():
+    x, layer = tensor(2, 5, 7), layers.PositionEmbedding(8)
+    found = to_numpy(layer(x))
+    (table,) = layer.get_weights()
+    assert table.shape == (8, 7)
+    np.testing.assert_allclose(found, to_numpy(x) + table[:5], atol=1e-6)
+
+
+def test_only_the_rows_in_use_are_trained():
+    x, layer = tensor(2, 5, 7), layers.PositionEmbedding(8)
+    layer(x)
+    function, variables = of_variables(layer, layer)
+    _, (gradient, _) = value_and_gradients(function, *variables, x)
+    assert (gradient[:5] != 0).all()
+    assert (gradient[5:] == 0).all()
+
+
+def test_start_index_continues_the_sequence():
+    layer, x = layers.PositionEmbedding(8), tensor(2, 5, 6)
+    whole = to_numpy(layer(x))
+    for start in (3, ops.convert_to_tensor(3, "int32")):
+        rest = to_numpy(layer(x[:, 3:], start_index=start))
+        np.testing.assert_allclose(rest, whole[:, 3:], atol=1e-6)
+
+
+def test_mask_is_carried():
+    x = with_mask(tensor(1, 3, 4), np.array([[True, True, False]]))
+    assert mask_of(layers.PositionEmbedding(3)(x)).tolist() == [[True, True, False]]
+
+
+def test_too_long_an_input_is_refused():
+    with pytest.raises(
+        ValueError, match=r"longer than `max_sequence_length`.*length=5"
+    ):
+        layers.PositionEmbedding(4)(tensor(1, 5, 2))
+
+
+def test_length_is_positive():
+    with pytest.raises(ValueError, match="`max_sequence_length` must be a positive"):
+        layers.PositionEmbedding(0)

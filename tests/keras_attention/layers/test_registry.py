@@ -1,0 +1,30 @@
+"""Layers by name."""
+
+import keras
+import pytest
+
+from keras_attention import layers
+
+
+def test_get_makes_the_layer_with_its_options():
+    layer = layers.get("multi_head", num_heads=2, key_dim=3, name="mine")
+    assert isinstance(layer, layers.MultiHeadAttention)
+    assert (layer.num_heads, layer.name) == (2, "mine")
+
+
+def test_unknown_name_lists_the_valid_ones():
+    with pytest.raises(ValueError, match=r"must be one of 'additive', .*='multi'"):
+        layers.get("multi")
+
+
+def test_registry_is_a_copy():
+    layers.registry().clear()
+    assert layers.registry()
+
+
+@pytest.mark.parametrize("name", layers.registry())
+def test_names_follow_the_classes(name):
+    cls = layers.registry()[name]
+    assert issubclass(cls, keras.layers.Layer)
+    words = "".join(word.capitalize() for word in name.split("_"))
+    assert cls.__name__ in (words, f"{words}Attention")

@@ -1,0 +1,43 @@
+"""The wording of errors: what was expected, what came."""
+
+import pytest
+
+from keras_attention.errors import fraction, one_of, positive_integer, require
+
+
+def message_of(function, *arguments, **options):
+    with pytest.raises(ValueError) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def test_require_names_what_came():
+    require(True, "Nothing to say.", value=1)
+    assert message_of(require, False, "Be bold.", key="a", size=(1, 2)) == (
+        "Be bold. Received: key='a', size=(1, 2)."
+    )
+    assert message_of(require, False, "Be bold.") == "Be bold."
+
+
+def test_one_of_lists_the_choices():
+    assert one_of("order", "b", {"b": 1, "a": 2}) == "b"
+    assert message_of(one_of, "order", "c", ("b", "a")) == (
+        "`order` must be one of 'a', 'b'. Received: order='c'."
+    )
+
+
+def test_positive_integer():
+    assert positive_integer("units", 3) == 3
+    for value in (0, -3, 1.0, "3", True, None):
+        assert message_of(positive_integer, "units", value) == (
+            f"`units` must be a positive integer. Received: units={value!r}."
+        )
+
+
+def test_fraction():
+    assert fraction("dropout", 0) == 0
+    assert fraction("dropout", 0.5) == 0.5
+    for value in (1, -0.1, "0.1", None):
+        assert message_of(fraction, "dropout", value) == (
+            f"`dropout` must be a number in [0, 1). Received: dropout={value!r}."
+        )

@@ -1,0 +1,79 @@
+import keras
+import numpy as np
+import pytest
+
+from keras_attention import export
+from tests.backend import BACKEND, tensorflow_only
+
+
+@pytest.mark.skipif(BACKEND == "tensorflow", reason="what other backends are told")
+def test_other_backends_are_sent_to_tensorflow(tmp_path):
+    with pytest.raises(ValueError, match="written under TensorFlow"):
+        export.write(tmp_path / "saved", {})
+    assert not (tmp_path / "saved").exists()
+
+
+@tensorflow_only
+def test_the_backend_is_checked_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    with pytest.raises(ValueError, match="load the .keras file there. .*backend='jax'"):
+        export.write(tmp_path / "saved", {})
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A toy that counts characters: `2 * length`, and shouts."""
+    if BACKEND != "tensorflow":
+        pytest.skip("a SavedModel is written under TensorFlow")
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.set_weights([np.array([[2.0]], "float32")])
+
+    def measure(text):
+        length = tf.cast(tf.strings.length(text, unit="UTF8_CHAR"), tf.float32)
+        return {
+            "twice": model(length[:, None])[:, 0],
+            "text": text,
+            "matrix": tf.zeros((2, 2)),
+        }
+
+    def shout(text):
+        return {"text": tf.strings.upper(text)}
+
+    signature = [tf.TensorSpec([None], tf.string, name="text")]
+    directory = tmp_path_factory.mktemp("export") / "saved"
+    endpoints = {"measure": (measure, signature), "shout": (shout, signature)}
+    export.write(directory, endpoints, track=[model])
+    return directory
+
+
+def test_the_first_endpoint_is_the_default(saved):
+    import tensorflow as tf
+
+    signatures = tf.saved_model.load(str(saved)).signatures
+    assert set(signatures) == {"measure", "shout", "serving_default"}
+    answer = signatures["serving_default"](text=tf.constant(["Käse"]))
+    assert set(answer) == {"twice", "text", "matrix"}
+    assert answer["twice"].numpy().tolist() == [8.0]
+
+
+@pytest.mark.slow
+def test_answers_alone(saved):
+    batches = [["Käse", ""], ["a", "bb", "ccc"]]
+    first, second = export.ask_alone(saved, batches, "measure")
+    assert first == {"twice": [8.0, 0.0], "text": ["Käse", ""]}
+    assert second == {"twice": [2.0, 4.0, 6.0], "text": ["a", "bb", "ccc"]}
+
+
+@pytest.mark.slow
+def test_a_process_that_fails_says_why(saved):
+    with pytest.raises(RuntimeError, match="does not answer alone:\n(.|\n)*whisper"):
+        export.ask_alone(saved, [["a"]], "whisper")
+
+
+@pytest.mark.slow
+def test_the_process_has_no_access_to_this_package(saved, monkeypatch):
+    monkeypatch.setattr(export, "_ASK", export._ASK + "\nimport keras_attention")
+    with pytest.raises(RuntimeError, match="keras_attention"):
+        export.ask_alone(saved, [], "measure")
