@@ -4,8 +4,8 @@ import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import keras  # noqa: E402 (after the environment variable)
-import pytest  # noqa: E402
+import keras
+import pytest
 
 CONTRACT = "test_contract.py::"
 

@@ -72,6 +72,13 @@ def load(
     return rows.map(lambda row: {"source": row[keys[0]], "target": row[keys[1]]})
 
 
+def licence(name: str, data_dir: Path | str | None = None) -> str:
+    """The licence of a corpus as its builder states it, on one line."""
+    with _quiet_tfds():
+        stated = _builder(name, data_dir).info.license
+    return " ".join((stated or "not stated by its builder").split())
+
+
 def _builder(name: str, data_dir: Path | str | None) -> "tfds.core.DatasetBuilder":
     """Make the builder of `name`, which needs no network yet."""
     if name.endswith(".tsv"):

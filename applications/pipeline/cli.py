@@ -183,7 +183,7 @@ def _inputs(request: Request) -> list[str]:
     elif request.stage == "predict":
         if sys.stdin.isatty():
             raise UserError("predict needs input=..., file=PATH or lines to read.")
-        lines = sys.stdin.read().splitlines()
+        lines = _split(sys.stdin.read())
     else:
         return []
     if not lines:
@@ -193,11 +193,16 @@ def _inputs(request: Request) -> list[str]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return _split(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path} must be UTF-8 text: {error}.") from None
+
+
+def _split(text: str) -> list[str]:
+    """Lines, ended by a line feed only: text may hold other separators."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _require_tensorflow() -> None:

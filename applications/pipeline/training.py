@@ -15,6 +15,7 @@ threads three runs each of attention, GRU and convolution models were equal. On 
 from __future__ import annotations
 
 import math
+import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -64,6 +65,9 @@ def fit(
     """
     settings = config.train
     batches = application.train_batches(config, data)
+    # Keras draws the seeds of layers here. How many numbers were drawn before depends
+    # on whether a corpus had to be prepared first.
+    random.seed(settings.seed + 1)
     with distribution.scope(settings.strategy), _precision(settings.precision):
         model = application.build_model(config, data)
         if not model.built:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from applications.text.vocabulary import END
 from applications.translation.translator import (
     SENTENCES_AT_ONCE,
+    Answer,
     Translator,
     target_inputs,
 )
@@ -31,32 +31,33 @@ class Alignment(NamedTuple):
 
 
 def alignments(
-    translator: Translator, texts: Sequence[str], search: str = "beam"
+    translator: Translator, answers: Sequence[Answer]
 ) -> Iterator[Alignment]:
-    """Translate and yield what was attended, of the winning hypothesis of each text."""
-    for first in range(0, len(texts), SENTENCES_AT_ONCE):
-        batch = texts[first : first + SENTENCES_AT_ONCE]
-        source = translator.encode(tf.constant(batch))
-        tokens = translator.search(source, search).tokens[:, 0]
+    """What was attended while each answer was written."""
+    for first in range(0, len(answers), SENTENCES_AT_ONCE):
+        batch = answers[first : first + SENTENCES_AT_ONCE]
+        source = tf.ragged.constant([answer.source for answer in batch]).to_tensor()
+        target = tf.ragged.constant([answer.target for answer in batch]).to_tensor()
         with recording(translator.model) as record:
-            translator.model.cross_attention_scores(source, target_inputs(tokens))
+            translator.model.cross_attention_scores(source, target_inputs(target))
         layers = {
             name.split("/")[0]: record.numpy(name)
             for name in record
             if "self_attention" not in name
         }
-        for row in range(len(source)):
-            yield _alignment(translator, source[row], tokens[row], layers, row)
+        for row, answer in enumerate(batch):
+            yield _alignment(translator, answer, layers, row)
 
 
-def _alignment(translator, source, tokens, layers, row) -> Alignment:
-    source, tokens = _until_end(source.numpy()), _until_end(tokens.numpy())
+def _alignment(
+    translator: Translator, answer: Answer, layers: dict[str, np.ndarray], row: int
+) -> Alignment:
     scores = {
-        name: _heads(values[row])[:, : len(tokens), : len(source)]
+        name: _heads(values[row])[:, : len(answer.target), : len(answer.source)]
         for name, values in layers.items()
     }
     pieces = translator.tokenizer.pieces
-    return Alignment(pieces(source), pieces(tokens), scores)
+    return Alignment(pieces(answer.source), pieces(answer.target), scores)
 
 
 def _heads(scores: np.ndarray) -> np.ndarray:
@@ -64,18 +65,15 @@ def _heads(scores: np.ndarray) -> np.ndarray:
     return scores[None] if scores.ndim == 2 else scores
 
 
-def _until_end(ids: np.ndarray) -> list[int]:
-    ends = np.flatnonzero(ids == END)
-    return ids[: ends[0] + 1].tolist() if ends.size else ids.tolist()
-
-
-def copy_alignment_of(translator: Translator, texts: Sequence[str]) -> dict[str, Any]:
+def copy_alignment_of(
+    translator: Translator, answers: Sequence[Answer]
+) -> dict[str, Any]:
     """How often copied numbers and names are looked at while they are written.
 
     All heads of all decoder layers are counted.
     """
     measured = copy_alignment(
         (np.concatenate(list(each.scores.values())), each.source, each.target)
-        for each in alignments(translator, texts)
+        for each in alignments(translator, answers)
     )
     return measured._asdict() if measured.words else {"words": 0}

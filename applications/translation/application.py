@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import keras
 
+from applications.datasets.load import licence
 from applications.errors import unknown
 from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
@@ -41,7 +42,8 @@ class Translation(Application[TranslationConfig, TranslationData]):
     def about(self, config: TranslationConfig) -> str:
         return (
             f"Translates sentences like those of `{config.data.name}`, the corpus it "
-            "was trained on; other text is outside its experience. Source text longer "
+            f"was trained on (licence: {licence(config.data.name)}); other text is "
+            "outside its experience. Source text longer "
             f"than {config.data.max_length} subwords is cut. Loading the SavedModel "
             "needs `import tensorflow_text`. Attention shows what a step looked at, "
             "not why it wrote a word."

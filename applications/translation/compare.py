@@ -37,33 +37,44 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     from keras_attention import metrics
 
     measured = [_metrics(run) for run in found]
+    sources, references, first = read_translations(found[0])
     lengths = list(measured[0]["bleu_by_source_words"])
-    heads = ["model", "parameters", "minutes", "BLEU", "chrF", "perplexity"]
-    heads += [f"difference to {found[0].name}"] + [f"BLEU {x} words" for x in lengths]
+    heads = ["model", "parameters", "training minutes", "BLEU", "chrF", "perplexity"]
+    heads += [f"BLEU, difference to {found[0].name}"]
+    heads += [f"BLEU, {length} words" for length in lengths]
     lines = [_row(heads), _row(["---"] * len(heads))]
-    _, references, first = read_translations(found[0])
+
+    def difference(translations: list[str]) -> str:
+        gap = metrics.paired_bootstrap(translations, first, references)
+        return f"{gap.value:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
+
     for run, values in zip(found, measured, strict=True):
-        difference = "-"
-        if run is not found[0]:
-            gap = metrics.paired_bootstrap(read_translations(run)[2], first, references)
-            difference = f"{gap.value:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
-        train = run.metrics()["train"][-1]["metrics"]
-        by_length = values["bleu_by_source_words"]
-        lines.append(
-            _row(
-                [
-                    run.config(TranslationConfig).model.kind,
-                    f"{train['parameters']:,}",
-                    f"{train['seconds'] / 60:.1f}",
-                    f"{values['bleu']:.1f}",
-                    f"{values['chrf']:.1f}",
-                    f"{values['perplexity_per_subword']:.1f}",
-                    difference,
-                    *(_number(by_length[x]["bleu"]) for x in lengths),
-                ]
+        _, run_references, translations = read_translations(run)
+        if run_references != references:
+            raise UserError(
+                f"{run.name} was evaluated on other sentences than {found[0].name}; "
+                "evaluate both on the same test set."
             )
-        )
-    return lines
+        gap = "-" if run is found[0] else difference(translations)
+        lines.append(_row(_cells(run, values, gap, lengths)))
+    copy = measured[0]["copy_source"]
+    cells = ["copy of the source", "-", "-", _number(copy["bleu"])]
+    cells += [_number(copy["chrf"]), "-", difference(sources)]
+    return [*lines, _row([*cells, *["-"] * len(lengths)])]
+
+
+def _cells(run: runs.Run, values: dict, gap: str, lengths: list[str]) -> list[str]:
+    train = run.metrics()["train"][-1]["metrics"]
+    return [
+        run.config(TranslationConfig).model.kind,
+        f"{train['parameters']:,}",
+        _number(train["seconds"] / 60),
+        _number(values["bleu"]),
+        _number(values["chrf"]),
+        _number(values["perplexity_per_subword"]),
+        gap,
+        *(_number(values["bleu_by_source_words"][x]["bleu"]) for x in lengths),
+    ]
 
 
 def draw(found: Sequence[runs.Run]) -> Path:

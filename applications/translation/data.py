@@ -26,24 +26,24 @@ class TranslationData:
     def train(self) -> BucketedPairs:
         """Training batches; pairs with a longer side are dropped and counted."""
         pairs = training_pairs(self.config)
-        return self._bucketed(*token_ids(pairs, self.tokenizer))
+        longest = self.config.data.max_length
+        return self._bucketed(*token_ids(pairs, self.tokenizer), longest)
 
     @cached_property
     def validation(self) -> tf.data.Dataset:
         return self.evaluation_batches("validation")
 
     def evaluation_batches(self, split: str) -> tf.data.Dataset:
-        """All pairs of a split in batches; longer sides are cut to the limit."""
-        length = self.config.data.max_length
-        ids = token_ids(self.pairs(split), self.tokenizer, length)
-        bucketed = self._bucketed(*ids)
+        """All pairs of a split in batches, whole: nothing is cut or left out."""
+        source, target = token_ids(self.pairs(split), self.tokenizer)
+        longest = max(int(side.bounding_shape()[1]) for side in (source, target))
+        bucketed = self._bucketed(source, target, longest)
         return bucketed.epochs(0, 1).map(teacher_forced).cache()
 
     def pairs(self, split: str) -> tf.data.Dataset:
         """`{"source", "target"}` strings of a split."""
-        pairs = load(self.config.data.name, split, self.config.data.data_dir)
         limit = self.config.data.test_limit if split == "test" else None
-        return pairs if limit is None else pairs.take(limit)
+        return _load(self.config, split, limit)
 
     def sentences(self, split: str, limit: int | None = None) -> tuple[list, list]:
         """Sources and references of a split as Python strings."""
@@ -52,21 +52,23 @@ class TranslationData:
         texts = [(row["source"].decode(), row["target"].decode()) for row in rows]
         return [source for source, _ in texts], [target for _, target in texts]
 
-    def _bucketed(self, source: tf.RaggedTensor, target: tf.RaggedTensor):
-        data = self.config.data
-        return BucketedPairs(
-            source,
-            target,
-            data.tokens_per_batch,
-            data.max_length,
-            self.config.train.seed,
-        )
+    def _bucketed(
+        self, source: tf.RaggedTensor, target: tf.RaggedTensor, longest: int
+    ) -> BucketedPairs:
+        tokens = self.config.data.tokens_per_batch
+        return BucketedPairs(source, target, tokens, longest, self.config.train.seed)
 
 
 def training_pairs(config: TranslationConfig) -> tf.data.Dataset:
     """The training pairs a run uses: for its batches and for its vocabulary."""
-    pairs = load(config.data.name, "train", config.data.data_dir)
-    limit = config.data.train_limit
+    return _load(config, "train", config.data.train_limit)
+
+
+def _load(config: TranslationConfig, split: str, limit: int | None) -> tf.data.Dataset:
+    """The first pairs of a split, in the direction that is asked for."""
+    pairs = load(config.data.name, split, config.data.data_dir)
+    if config.data.reverse:
+        pairs = pairs.map(lambda p: {"source": p["target"], "target": p["source"]})
     return pairs if limit is None else pairs.take(limit)
 
 

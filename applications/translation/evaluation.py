@@ -24,7 +24,9 @@ def evaluate(
     """Metrics over the whole test split; writes all translations beside them."""
     sources, references = data.sentences("test")
     translator = Translator(model, data.tokenizer, config)
-    beam, greedy = translator(sources, "beam"), translator(sources, "greedy")
+    answers = translator.answers(sources, "beam")
+    beam = [answer.translation for answer in answers]
+    greedy = translator(sources, "greedy")
     _write_translations(run, sources, references, beam)
     batches = data.evaluation_batches("test")
     model.compile(loss=losses.MaskedCrossentropy(), metrics=[metrics.Perplexity()])
@@ -45,7 +47,7 @@ def evaluate(
         "padding_waste": padding_waste(data.train.epochs(0, 1)),
     }
     if has_attention(model):
-        results["copied_words"] = copy_alignment_of(translator, sources)
+        results["copied_words"] = copy_alignment_of(translator, answers)
     return results
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import keras
 
 from applications.errors import UserError
+from applications.pipeline import files
 from applications.pipeline.run import Run
 from applications.translation.alignment import alignments
 from applications.translation.data import TranslationData
@@ -43,7 +44,7 @@ def explain(
     translator = Translator(model, data.tokenizer, config)
     figures = []
     names = _file_names(texts)
-    found = alignments(translator, texts)
+    found = alignments(translator, translator.answers(texts))
     for text, name, alignment in zip(texts, names, found, strict=True):
         for layer, scores in alignment.scores.items():
             title = f"{_shown(text)} ({layer.replace('_', ' ')})"
@@ -51,7 +52,9 @@ def explain(
                 scores, alignment.target, alignment.source, title
             )
             path = run.path("figures", f"{name}-{layer}.png")
-            figures.append(plots.save(figure, path))
+            with files.replacing(path) as temporary:
+                plots.save(figure, temporary)
+            figures.append(path)
     return figures
 
 

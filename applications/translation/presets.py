@@ -29,6 +29,7 @@ class DataConfig:
     name: Annotated[
         str, "corpus: a built-in or TFDS name, or the path of a two-column .tsv"
     ] = "libreoffice_help/en-de"
+    reverse: Annotated[bool, "translate the corpus's targets to its sources"] = False
     data_dir: Annotated[str | None, "folder of prepared corpora; none: TFDS's"] = None
     vocabulary_size: Annotated[int, "subwords, both languages together"] = 6000
     max_length: Annotated[int, "subwords of a side; longer training pairs drop"] = 72
@@ -191,6 +192,7 @@ PRESETS = {
     "paper": TranslationConfig(
         data=DataConfig(
             name="wmt14_translate/de-en",
+            reverse=True,
             vocabulary_size=37_000,
             max_length=128,
             tokens_per_batch=25_000,

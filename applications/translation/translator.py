@@ -1,8 +1,9 @@
 """From sentences to translations, in the graph: one code for Python and SavedModel."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from applications.text.tokenizer import SubwordTokenizer
@@ -11,6 +12,14 @@ from applications.translation.presets import TranslationConfig
 from keras_attention.decoding import BeamSearch, Decoded, GreedySearch, Search
 
 SENTENCES_AT_ONCE = 64
+
+
+class Answer(NamedTuple):
+    """A translation and the subword ids it was made of, the end token last."""
+
+    translation: str
+    source: list[int]
+    target: list[int]
 
 
 class Translator:
@@ -67,22 +76,37 @@ class Translator:
 
     def __call__(self, texts: Sequence[str], search: str = "beam") -> list[str]:
         """Translations of any number of sentences, in order."""
+        return [answer.translation for answer in self.answers(texts, search)]
+
+    def answers(self, texts: Sequence[str], search: str = "beam") -> list[Answer]:
+        """Translations with the subwords read and written, in order."""
         if search not in self._compiled:
             self._compiled[search] = tf.function(
-                lambda texts: self.translate(texts, search),
+                lambda texts: self._answer(texts, search),
                 input_signature=[tf.TensorSpec([None], tf.string)],
                 autograph=False,  # loops are the search's own
             )
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        answers = [""] * len(texts)
+        found: dict[int, Answer] = {}
         for first in range(0, len(order), SENTENCES_AT_ONCE):
             rows = order[first : first + SENTENCES_AT_ONCE]
             batch = tf.constant([texts[row] for row in rows])
-            for row, answer in zip(
-                rows, self._compiled[search](batch).numpy(), strict=True
-            ):
-                answers[row] = answer.decode()
-        return answers
+            columns = [x.numpy() for x in self._compiled[search](batch)]
+            for row, text, source, target in zip(rows, *columns, strict=True):
+                answer = Answer(text.decode(), until_end(source), until_end(target))
+                found[row] = answer
+        return [found[row] for row in range(len(texts))]
+
+    def _answer(self, texts: tf.Tensor, search: str) -> tuple[tf.Tensor, ...]:
+        source = self.encode(texts)
+        tokens = self.search(source, search).tokens[:, 0]
+        return self.spell(texts, tokens), source, tokens
+
+
+def until_end(ids: np.ndarray) -> list[int]:
+    """Ids up to the end token, or all where there is none."""
+    ends = np.flatnonzero(ids == END)
+    return ids[: ends[0] + 1].tolist() if ends.size else ids.tolist()
 
 
 def target_inputs(tokens: tf.Tensor) -> tf.Tensor:

@@ -8,7 +8,7 @@ from keras import ops
 from keras_attention import layers
 from keras_attention.errors import one_of, positive_integer
 from keras_attention.layers.attention_cell import ORDERS
-from keras_attention.layers.base import ScoresOnRequest
+from keras_attention.layers.base import ScoresOnRequest, call_arguments
 
 Tensor = Any
 
@@ -145,16 +145,15 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
 
-    def compute_output_spec(
-        self, inputs, memory, summary, return_attention_scores=False, **kwargs
-    ):
-        batch, length, _ = inputs.shape
+    def compute_output_spec(self, *args, **kwargs):
+        given = call_arguments(self, *args, **kwargs)
+        batch, length, _ = given["inputs"].shape
         output = keras.KerasTensor(
             (batch, length, self.units), dtype=self.compute_dtype
         )
-        if not return_attention_scores:
+        if not given["return_attention_scores"]:
             return output
-        shape = (batch, length, memory.shape[1])
+        shape = (batch, length, given["memory"].shape[1])
         return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def get_config(self):

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.layers.base import call_arguments
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -130,30 +131,28 @@ class TransformerDecoder(TransformerBlock):
     def compute_output_shape(self, inputs_shape, memory_shape=None):
         return inputs_shape
 
-    def compute_output_spec(
-        self,
-        inputs,
-        memory,
-        return_attention_scores=False,
-        self_attention_cache=None,
-        cross_attention_cache=None,
-        **kwargs,
-    ):
+    def compute_output_spec(self, *args, **kwargs):
+        given = call_arguments(self, *args, **kwargs)
+        inputs, cache = given["inputs"], given["self_attention_cache"]
+        batch, length, _ = inputs.shape
+
         def spec(shape):
             return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
-        batch, length, _ = inputs.shape
-        own = length if self_attention_cache is None else self_attention_cache.shape[2]
-        across = (
-            memory.shape[1] if memory is not None else cross_attention_cache.shape[2]
-        )
         outputs = [spec(inputs.shape)]
-        if return_attention_scores:
-            outputs.append(spec((batch, self.num_heads, length, own)))
-            outputs.append(spec((batch, self.num_heads, length, across)))
-        if self_attention_cache is not None:
-            outputs.append(spec(self_attention_cache.shape))
+        if given["return_attention_scores"]:
+            seen = length if cache is None else cache.shape[2]
+            outputs.append(spec((batch, self.num_heads, length, seen)))
+            outputs.append(spec((batch, self.num_heads, length, _length(given))))
+        if cache is not None:
+            outputs.append(spec(cache.shape))
         return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+
+def _length(given) -> int | None:
+    """Length of the memory, or of the cache that stands for it."""
+    cache = given["cross_attention_cache"]
+    return given["memory"].shape[1] if cache is None else cache.shape[2]
 
 
 def _cache(cache, index=None) -> dict:

@@ -3,6 +3,8 @@
 import keras
 
 from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.layers.base import call_arguments
+from keras_attention.ops import _backend
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -62,6 +64,8 @@ class TransformerEncoder(TransformerBlock):
         use_causal_mask=False,
         attention_bias=None,
     ):
+        if mask is None:  # Keras fills it only where no other tensor is given
+            mask = _backend.get_mask(inputs)
         scores = []
 
         def attend(x):
@@ -91,11 +95,12 @@ class TransformerEncoder(TransformerBlock):
     def compute_output_shape(self, input_shape):
         return input_shape
 
-    def compute_output_spec(self, inputs, return_attention_scores=False, **kwargs):
-        output = keras.KerasTensor(inputs.shape, dtype=self.compute_dtype)
-        if not return_attention_scores:
+    def compute_output_spec(self, *args, **kwargs):
+        given = call_arguments(self, *args, **kwargs)
+        output = keras.KerasTensor(given["inputs"].shape, dtype=self.compute_dtype)
+        if not given["return_attention_scores"]:
             return output
-        batch, length, _ = inputs.shape
+        batch, length, _ = given["inputs"].shape
         shape = (batch, self.num_heads, length, length)
         return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
 

@@ -75,8 +75,5 @@ class AdditiveAttention(BaseAttention):
     def project_key(self, key):
         return self.key_dense(key)[:, :, None, :]
 
-    def score_weights(self):
-        return tuple(self.score_variables)
-
     def get_config(self):
         return {**super().get_config(), "units": self.units}

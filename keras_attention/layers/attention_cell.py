@@ -3,7 +3,9 @@
 import keras
 from keras import ops
 
-from keras_attention.errors import one_of
+from keras_attention.errors import one_of, require
+from keras_attention.layers.base import BaseAttention
+from keras_attention.layers.multi_head_attention import MultiHeadAttention
 from keras_attention.ops import masks
 
 ORDERS = ("bahdanau", "luong")
@@ -43,7 +45,8 @@ class AttentionCell(keras.layers.Layer):
         Output `(B, U + D)` and the new states.
 
     Raises:
-        ValueError: for an unknown order.
+        ValueError: for an unknown order, stacked cells, or an attention with several
+            heads, a mask of its own or dropout.
 
     Examples:
         >>> import keras, numpy as np
@@ -65,7 +68,12 @@ class AttentionCell(keras.layers.Layer):
     def __init__(self, cell, attention, order: str = "bahdanau", **kwargs):
         super().__init__(**kwargs)
         self.cell = cell
-        self.attention = attention
+        self.attention = _single_head(attention)
+        require(
+            all(isinstance(size, int) for size in self._cell_sizes),
+            "`cell` must be one RNN cell whose output is its first state.",
+            cell=cell,
+        )
         self.order = one_of("order", order, ORDERS)
         self.memory_size: int | None = None
 
@@ -193,6 +201,20 @@ class AttentionCell(keras.layers.Layer):
         config["cell"] = keras.saving.deserialize_keras_object(config["cell"])
         config["attention"] = keras.saving.deserialize_keras_object(config["attention"])
         return cls(**config)
+
+
+def _single_head(attention):
+    """`attention`, if its projections and score are all there is to it."""
+    require(
+        isinstance(attention, BaseAttention)
+        and attention.mask is None
+        and not attention.dropout
+        and not isinstance(attention, MultiHeadAttention),
+        "`attention` must be a two-input layer with one head, no mask and no dropout, "
+        "such as `AdditiveAttention(64)`.",
+        attention=attention,
+    )
+    return attention
 
 
 def _as_list(states) -> list:

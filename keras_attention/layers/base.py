@@ -5,12 +5,13 @@ it compares (`score`) and what it makes of the result (`combine`); masks, paddin
 scores, shapes and dropout are handled here.
 """
 
+import inspect
 from typing import Any
 
 import keras
 from keras import ops
 
-from keras_attention.errors import fraction
+from keras_attention.errors import fraction, one_of
 from keras_attention.ops import _backend, attend, masks, scores
 
 Tensor = Any
@@ -58,8 +59,11 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
         self.supports_masking = True
         self.dropout = fraction("dropout", dropout)
         self.mask = masks.position_mask(mask)
-        self.flash_attention = flash_attention
+        self.flash_attention = one_of(
+            "flash_attention", flash_attention, _IMPLEMENTATIONS
+        )
         self.seed = seed
+        self.score_variables: list = []
         if dropout:
             self.seed_generator = keras.random.SeedGenerator(seed)
 
@@ -82,7 +86,7 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
 
     def score_weights(self) -> tuple[Tensor, ...]:
         """Weights the score takes after query and key."""
-        return ()
+        return scores.values(self.score, self.score_variables)
 
     def combine(self, output: Tensor, query: Tensor) -> Tensor:
         """Attention output `(B, T, N, V)` to the layer's output."""
@@ -109,7 +113,7 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
         use_causal_mask=False,
         attention_bias=None,
     ):
-        key, value_mask = _same_if_missing(key, value, key_mask, value_mask)
+        key, value_mask = key_and_its_mask(key, value, key_mask, value_mask)
         query, key, value = zero_hidden(query, key, value, query_mask, value_mask)
         mask = self.combined_mask(
             query_mask, value_mask, attention_mask, use_causal_mask
@@ -177,15 +181,15 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
     def compute_scores_shape(self, query_shape, value_shape):
         return (query_shape[0], query_shape[1], value_shape[1])
 
-    def compute_output_spec(
-        self, query, value, key=None, return_attention_scores=False, **kwargs
-    ):
-        shape = self.compute_output_shape(query.shape, value.shape)
+    def compute_output_spec(self, *args, **kwargs):
+        given = call_arguments(self, *args, **kwargs)
+        shapes = given["query"].shape, given["value"].shape
+        shape = self.compute_output_shape(*shapes)
         output = keras.KerasTensor(shape, dtype=self.compute_dtype)
-        output = carry_mask(output, kwargs.get("query_mask"))
-        if not return_attention_scores:
+        output = carry_mask(output, given["query_mask"])
+        if not given["return_attention_scores"]:
             return output
-        shape = self.compute_scores_shape(query.shape, value.shape)
+        shape = self.compute_scores_shape(*shapes)
         return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def get_config(self):
@@ -201,21 +205,29 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
         """Create the weights of a built-in score as `self.score_variables`."""
         self.score_variables = [
             self.add_weight(
-                shape=shape,
-                initializer="glorot_uniform" if shape else "ones",
+                shape=weight.shape,
+                initializer=weight.initializer(),
                 name=f"score_{name}",
             )
-            for name, shape in scores.weight_shapes(
-                self.score, query_size, key_size
-            ).items()
+            for name, weight in scores.weights(self.score, query_size, key_size).items()
         ]
 
 
-# `True` asks for a path without `T x S` scores: ours, since it computes everything.
-_IMPLEMENTATIONS = {None: None, True: "blockwise", False: "dense"}
+_IMPLEMENTATIONS = {None: None, True: "flash", False: "dense"}
 
 
-def _same_if_missing(key, value, key_mask, value_mask):
+def call_arguments(layer: keras.layers.Layer, *args: Any, **kwargs: Any) -> dict:
+    """The arguments of a call by name, defaults filled in.
+
+    Keras hands `compute_output_spec` what `call` got, by position where it was given by
+    position; this keeps the two from drifting apart.
+    """
+    bound = inspect.signature(layer.call).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def key_and_its_mask(key, value, key_mask, value_mask):
     """The key and the mask that holds for keys and values together."""
     key = value if key is None else key
     if key_mask is None:

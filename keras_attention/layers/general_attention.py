@@ -49,6 +49,3 @@ class GeneralAttention(BaseAttention):
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = value_shape if key_shape is None else key_shape
         self.add_score_weights(query_shape[-1], key_shape[-1])
-
-    def score_weights(self):
-        return tuple(self.score_variables)

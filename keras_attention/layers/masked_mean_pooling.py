@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_attention.ops import masks
+from keras_attention.ops.softmax import at_least_float32
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -50,9 +51,11 @@ class MaskedMeanPooling(keras.layers.Layer):
         if mask is None:
             return ops.mean(inputs, axis=1)
         mask = masks.as_boolean("mask", mask)[..., None]
-        total = ops.sum(ops.where(mask, inputs, ops.zeros_like(inputs)), axis=1)
-        count = ops.sum(ops.cast(mask, inputs.dtype), axis=1)
-        return total / ops.maximum(count, 1)
+        kept = ops.where(mask, inputs, ops.zeros_like(inputs))
+        # Half precision would overflow in the sum and round the count.
+        total = ops.sum(at_least_float32(kept), axis=1)
+        count = ops.sum(ops.cast(mask, total.dtype), axis=1)
+        return ops.cast(total / ops.maximum(count, 1), inputs.dtype)
 
     def compute_mask(self, inputs, previous_mask):
         return None

@@ -7,8 +7,13 @@ from keras import ops
 
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers import _axes
-from keras_attention.layers.base import BaseAttention, carry_mask, zero_hidden
-from keras_attention.layers.base import _same_if_missing as same_if_missing
+from keras_attention.layers.base import (
+    BaseAttention,
+    call_arguments,
+    carry_mask,
+    key_and_its_mask,
+    zero_hidden,
+)
 from keras_attention.ops import masks, scores
 
 
@@ -125,9 +130,13 @@ class MultiHeadAttention(BaseAttention):
         )
         self.num_heads = positive_integer("num_heads", num_heads)
         self.key_dim = positive_integer("key_dim", key_dim)
-        self.value_dim = positive_integer("value_dim", value_dim or key_dim)
+        self.value_dim = positive_integer(
+            "value_dim", key_dim if value_dim is None else value_dim
+        )
+        if num_key_value_heads is None:
+            num_key_value_heads = num_heads
         self.num_key_value_heads = positive_integer(
-            "num_key_value_heads", num_key_value_heads or num_heads
+            "num_key_value_heads", num_key_value_heads
         )
         require(
             self.num_heads % self.num_key_value_heads == 0,
@@ -211,9 +220,6 @@ class MultiHeadAttention(BaseAttention):
     def project_value(self, value):
         return self.value_dense(value)
 
-    def score_weights(self):
-        return tuple(self.score_variables)
-
     def shape_scores(self, attention_scores):
         return attention_scores
 
@@ -253,6 +259,13 @@ class MultiHeadAttention(BaseAttention):
             "`cache_update_index` needs a `cache`.",
             cache_update_index=cache_update_index,
         )
+        require(
+            cache is None or (self.value_dim == self.key_dim and len(query.shape) == 3),
+            "A `cache` needs `value_dim == key_dim` and a query (B, T, D).",
+            value_dim=self.value_dim,
+            key_dim=self.key_dim,
+            query_shape=tuple(query.shape),
+        )
         options = {
             "query_mask": query_mask,
             "attention_mask": attention_mask,
@@ -262,7 +275,7 @@ class MultiHeadAttention(BaseAttention):
             "attention_bias": attention_bias,
         }
         if cache is not None:
-            key, value_mask = same_if_missing(key, value, key_mask, value_mask)
+            key, value_mask = key_and_its_mask(key, value, key_mask, value_mask)
             return self._call_cached(
                 query, value, key, value_mask, cache, cache_update_index, **options
             )
@@ -296,13 +309,12 @@ class MultiHeadAttention(BaseAttention):
         mask = self.combined_mask(
             query_mask, seen_mask, attention_mask, use_causal_mask
         )
+        new_mask = None if index is None else value_mask
+        query, key, value = zero_hidden(query, key, value, query_mask, new_mask)
         if index is not None:
-            query, key, value = zero_hidden(query, key, value, query_mask, value_mask)
-            start = (0, index, 0, 0)
-            keys = ops.slice_update(cache[:, 0], start, self.project_key(key))
-            values = ops.slice_update(cache[:, 1], start, self.project_value(value))
-            cache = ops.stack([keys, values], axis=1)
-            written = ops.arange(keys.shape[1]) < index + ops.shape(query)[1]
+            new = ops.stack([self.project_key(key), self.project_value(value)], axis=1)
+            cache = ops.slice_update(cache, (0, 0, index, 0, 0), new)
+            written = ops.arange(cache.shape[2]) < index + ops.shape(query)[1]
             mask = masks.combine(mask, masks.Dense(written[None, :]))
         output, attention_scores = self.attend_projected(
             self.project_query(query),
@@ -329,13 +341,15 @@ class MultiHeadAttention(BaseAttention):
             query_shape, value_shape, self.attention_axes, self.num_heads
         )
 
-    def compute_output_spec(self, query, value, key=None, cache=None, **kwargs):
+    def compute_output_spec(self, *args, **kwargs):
+        given = call_arguments(self, *args, **kwargs)
+        cache, value = given["cache"], given["value"]
         if cache is None:
-            return super().compute_output_spec(query, value, key, **kwargs)
+            return super().compute_output_spec(*args, **kwargs)
         # What is attended is as long as the cache.
         shape = (value.shape[0], cache.shape[2], value.shape[-1])
-        value = keras.KerasTensor(shape, dtype=value.dtype)
-        outputs = super().compute_output_spec(query, value, key, **kwargs)
+        given["value"] = keras.KerasTensor(shape, dtype=value.dtype)
+        outputs = super().compute_output_spec(**given)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         spec: Any = keras.KerasTensor(cache.shape, dtype=cache.dtype)
         return (*outputs, spec)

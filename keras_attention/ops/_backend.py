@@ -55,13 +55,15 @@ def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 
 
-def has_fused_attention() -> bool:
+def has_fused_attention(dtype: Any) -> bool:
     """Whether `keras.ops.dot_product_attention` never holds `T x S` scores here.
 
-    PyTorch has such a kernel on every device, JAX on GPUs and TPUs, TensorFlow none.
+    PyTorch has such a kernel on every device, JAX on GPUs for half precision and
+    TensorFlow none; on TPUs Keras 3.15 applies the mask of the first row to all.
     """
     if BACKEND == "jax":
-        return jax.default_backend() != "cpu"
+        is_half = keras.backend.standardize_dtype(dtype) in ("float16", "bfloat16")
+        return is_half and jax.default_backend() == "gpu"
     return BACKEND == "torch"
 
 

@@ -13,7 +13,7 @@ from keras_attention.ops.softmax import masked_softmax
 
 Tensor = Any
 
-IMPLEMENTATIONS = ("dense", "blockwise", "fused")
+IMPLEMENTATIONS = ("dense", "blockwise", "fused", "flash")
 
 # Scores of one batch row and head from which the blockwise path is taken. From the
 # benchmark (`make bench`): below, the dense path is faster and its memory is no
@@ -53,7 +53,8 @@ def attend(
         mask: A mask object, or a bool / int tensor `(T, S)`, `(B, T, S)` or
             `(B, N, T, S)`, True = may attend. Query `i` stands at position
             `i + (S - T)`. A row with nothing to attend gives 0 with gradient 0.
-        bias: Numbers added to the logits, broadcastable to `(B, N, T, S)`.
+        bias: Numbers added to the logits, broadcastable to `(B, N, T, S)`. It weighs
+            positions and hides none: where all of a row is `-inf` the row is even.
         score: Name (`ops.scores.names()`) or function
             `score(query (..., T, H), key (..., S, H), *score_weights)`.
         score_weights: Weights of the score; each receives its gradient.
@@ -61,8 +62,9 @@ def attend(
         seed: Integer tensor `(2,)` such as `SeedGenerator.next()` gives; needed with
             dropout.
         query_offset: Position of query 0 among the keys, instead of `S - T`.
-        implementation: `"dense"`, `"blockwise"`, `"fused"`, or `None`: chosen by a
-            fixed rule on shapes. Results agree to rounding.
+        implementation: `"dense"`, `"blockwise"`, `"fused"`, `"flash"` (fused where that
+            exists, else blockwise), or `None`: chosen by a fixed rule on shapes.
+            Results agree to rounding.
         return_attention_scores: Also return the scores before dropout (dense path).
 
     Returns:
@@ -104,6 +106,9 @@ def attend(
     heads = query.shape[2] // key.shape[2]
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
     path = implementation or _choose(problem, query, key, bias)
+    if path == "flash":
+        fits = bias is None and _can_fuse(problem, query, key)
+        path = "fused" if fits else "blockwise"
     if return_attention_scores:
         path = "dense"
     if path == "fused":
@@ -188,11 +193,12 @@ def _can_fuse(problem: Problem, query: Tensor, key: Tensor) -> bool:
     `T = S`, and a key mask.
     """
     plain = problem.score is scores.scaled_dot and not problem.dropout
-    if not plain or not _backend.has_fused_attention():
+    if not plain or not _backend.has_fused_attention(query.dtype):
         return False
     mask = problem.mask
     if isinstance(mask, Causal):
-        return problem.offset == 0 and query.shape[1] == key.shape[1]
+        aligned = _backend.is_static(problem.offset) and problem.offset == 0
+        return aligned and query.shape[1] == key.shape[1]
     keys_only = isinstance(mask, Padding) and mask.query_mask is None
     return mask is None or keys_only
 

@@ -56,12 +56,15 @@ def blockwise(
 
     @ops.custom_gradient
     def attend(*tensors):
+        # Eager TensorFlow would tape every tile; the gradient is below.
+        tensors = tuple(ops.stop_gradient(x) for x in tensors)
         output = _forward(plan, *tensors)
+        kept = ops.stop_gradient(output)  # PyTorch: no cycle through `output`
 
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.
             upstream = args[0] if upstream is None else upstream
-            return _backward(plan, output, upstream, *tensors)
+            return _backward(plan, kept, upstream, *tensors)
 
         return output, gradient
 
@@ -191,7 +194,8 @@ def add_bias(logits: Tensor, bias: Tensor) -> Tensor:
     kernel that, inside a loop, returns empty tensors without an error.
     """
     logits = at_least_float32(logits)
-    bias = ops.cast(bias, logits.dtype)
+    # -inf would make a row of NaN; float16 turns large numbers into it.
+    bias = ops.maximum(ops.cast(bias, logits.dtype), -1e30)
     if bias.shape[-2] == 1:
         batch, heads, _, key_length = sizes(bias)
         shape = (batch, heads, sizes(logits)[-2], key_length)

@@ -9,9 +9,11 @@ A score that holds one vector per pair, `(..., T, S, H)`, says so with `@pairwis
 engine then takes smaller tiles.
 """
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+import keras
 from keras import ops
 
 from keras_attention.errors import one_of
@@ -107,19 +109,48 @@ def get(score: str | Score) -> Score:
     return _SCORES[one_of("score", score, _SCORES)]
 
 
-def weight_shapes(
+class ScoreWeight(NamedTuple):
+    """How a layer keeps a weight of a built-in score.
+
+    Attributes:
+        shape: Of the weight.
+        start: First value of a scalar. It must stay positive, so its logarithm is what
+            is kept and trained. `None`: a kernel, kept as it is.
+    """
+
+    shape: tuple[int, ...]
+    start: float | None = None
+
+    def initializer(self) -> Any:
+        """Keras initializer of what is kept."""
+        if self.start is None:
+            return "glorot_uniform"
+        return keras.initializers.Constant(math.log(self.start))
+
+
+def weights(
     score: str | Score, query_size: int, key_size: int
-) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the weights a built-in score takes, in order.
+) -> dict[str, ScoreWeight]:
+    """The weights a built-in score takes, in order.
 
     Args:
         score: Name or function; a function of the user's own has none.
         query_size: Feature size of (projected) queries.
         key_size: Feature size of (projected) keys.
     """
-    shapes: dict[Score, dict[str, tuple[int, ...]]] = {
-        general: {"kernel": (query_size, key_size)},
-        additive: {"scale": (key_size,)},
-        gaussian: {"bandwidth": ()},
+    specs: dict[Score, dict[str, ScoreWeight]] = {
+        general: {"kernel": ScoreWeight((query_size, key_size))},
+        additive: {"scale": ScoreWeight((key_size,))},
+        cosine: {"log_temperature": ScoreWeight((), start=0.1)},
+        gaussian: {"log_bandwidth": ScoreWeight((), start=1.0)},
     }
-    return shapes.get(get(score), {})
+    return specs.get(get(score), {})
+
+
+def values(score: str | Score, kept: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """What the score is called with, from what a layer keeps."""
+    specs = weights(score, 0, 0).values()
+    return tuple(
+        ops.convert_to_tensor(weight) if spec.start is None else ops.exp(weight)
+        for spec, weight in zip(specs, kept, strict=True)
+    )

@@ -19,6 +19,7 @@ Size = Any  # a Python int where it is known, else an integer scalar tensor
 # may get and still stay near the cores' caches.
 TILE_ELEMENTS = 2**21
 TILE_ROWS = 128
+UNKNOWN_KEYS = 4096  # what a key length unknown before run time is taken for
 KEY_BLOCK = 128
 MAX_SEGMENTS = 8
 
@@ -50,9 +51,9 @@ def tile_shape(
     """Heads and query rows of one tile.
 
     All heads and `TILE_ROWS` rows if that fits `TILE_ELEMENTS`, else fewer heads, then
-    fewer rows. Where the key length is unknown, one head at a time.
+    fewer rows.
     """
-    known_keys = key_length if _backend.is_static(key_length) else TILE_ELEMENTS
+    known_keys = key_length if _backend.is_static(key_length) else UNKNOWN_KEYS
     rows = TILE_ROWS
     while rows > 8 and rows * known_keys * per_logit > TILE_ELEMENTS:
         rows //= 2
@@ -69,10 +70,11 @@ def segments(
     """The segments that cover every query row and skip what the mask never allows."""
     tiles, rest = query_length // rows, query_length % rows
     if not _backend.is_static(query_length, key_length, offset):
-        return [
-            Segment(0, rows, tiles, key_length, None, mask is not None),
-            Segment(tiles * rows, rest, 1, key_length, None, mask is not None),
-        ]
+        masked = mask is not None
+        whole = [Segment(0, rows, tiles, key_length, None, masked)]
+        if _backend.is_static(rest) and rest == 0:
+            return whole
+        return [*whole, Segment(tiles * rows, rest, 1, key_length, None, masked)]
     planned = _planned(0, rows, tiles, key_length, mask, offset)
     if rest:
         planned += _planned(tiles * rows, rest, 1, key_length, mask, offset)

@@ -1,6 +1,7 @@
 """Training, and above all: an interrupted one ends as an uninterrupted one does."""
 
 import errno
+import random
 import signal
 import subprocess
 import sys
@@ -125,6 +126,19 @@ def test_resume_is_exact_after_kill_9(root, trained_home, monkeypatch):
     subprocess.run([*command, "run=small-001"], check=True, timeout=120)
     reference = runs.find(trained_home, "toy", name="small-001")
     assert_same_training(reference, run)
+
+
+def test_random_numbers_drawn_for_the_data_do_not_count(root):
+    """TFDS draws some where it prepares a corpus, which the next run finds there."""
+
+    class Drawing(Toy):
+        def load(self, config, run):
+            random.random()
+            return super().load(config, run)
+
+    settings = ("train.epochs=1",)
+    drawing = train(root, *settings, application=Drawing())
+    assert_same_training(train(root, *settings), drawing)
 
 
 def test_a_resume_in_the_last_wait_stops_early_all_the_same(root):

@@ -113,6 +113,7 @@ def test_gradients_reach_memory_and_all_weights():
     assert all((gradient != 0).any() for gradient in gradients)
 
 
+@pytest.mark.slow
 def test_learns_to_look_where_it_must():
     """The decoder reverses its memory: only alignment can do that."""
     random = np.random.default_rng(0)

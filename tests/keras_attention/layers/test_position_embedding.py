@@ -5,8 +5,14 @@ import pytest
 from keras import ops
 
 from keras_attention import layers
-from tests.backend import mask_of, tensor, to_numpy, value_and_gradients, with_mask
-from tests.backend import of_variables
+from tests.backend import (
+    mask_of,
+    of_variables,
+    tensor,
+    to_numpy,
+    value_and_gradients,
+    with_mask,
+)
 
 
 def test_adds_its_rows():

@@ -59,11 +59,11 @@ def test_equals_its_formula(score):
         found = attend(
             *tensors, score=score, score_weights=weights, implementation=path
         )
-        np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-5, atol=2e-6)
+        np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-5, atol=1e-5)
     _, scores = attend(
         *tensors, score=score, score_weights=weights, return_attention_scores=True
     )
-    np.testing.assert_allclose(to_numpy(scores), expected_scores, atol=2e-6)
+    np.testing.assert_allclose(to_numpy(scores), expected_scores, atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(T, S), (B, T, S), (B, N, T, S), (B, 1, 1, S)])

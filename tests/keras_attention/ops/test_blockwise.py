@@ -271,8 +271,8 @@ def test_dropout_gradients_by_finite_differences(score):
         direction = to_numpy(tensor(*gradient.shape, seed=20 + index))
         step = 1e-2 / np.abs(direction).max()
         ahead, behind = list(tensors), list(tensors)
-        ahead[index] = tensors[index] + step * direction
-        behind[index] = tensors[index] - step * direction
+        change = ops.convert_to_tensor(step * direction)
+        ahead[index], behind[index] = tensors[index] + change, tensors[index] - change
         slope = (float(function(*ahead)) - float(function(*behind))) / (2 * step)
         expected = float((gradient * direction).sum())
         # Differences of float32 sums of about 100 over a step of 1e-2.

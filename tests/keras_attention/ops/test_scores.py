@@ -106,10 +106,16 @@ def test_pairwise_scores_say_so():
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_weight_shapes_fit(name):
-    shapes = scores.weight_shapes(name, H, K if name == "general" else H)
+    specs = scores.weights(name, H, K if name == "general" else H)
     given = [tuple(x.shape) for x in WEIGHTS.get(name, [])]
-    optional = name == "cosine"
-    assert list(shapes.values()) == ([] if optional else given)
+    assert [spec.shape for spec in specs.values()] == given
+
+
+def test_scalars_are_kept_as_logarithms():
+    (spec,) = scores.weights("cosine", H, H).values()
+    kept = ops.convert_to_tensor(spec.initializer()(spec.shape))
+    (value,) = scores.values("cosine", [kept])
+    np.testing.assert_allclose(to_numpy(value), 0.1, rtol=1e-6)
 
 
 def test_own_function_is_taken_as_it_is():
@@ -117,7 +123,7 @@ def test_own_function_is_taken_as_it_is():
         return scores.dot(query, key) / 3
 
     assert scores.get(mine) is mine
-    assert scores.weight_shapes(mine, H, H) == {}
+    assert scores.weights(mine, H, H) == {}
     assert not scores.is_pairwise(mine)
 
 
