@@ -1,118 +1,39 @@
 """One row per public layer, and per configuration that takes a path of its own.
 
-`test_contract.py` checks every property of the attention contract over every row. A row
-switches a property off only with a written reason. Every axis has a prime of its own, so
-that a transposition cannot go unseen.
+`test_contract.py` checks every property of the attention contract over every row. A
+row switches a property off only with a written reason. Every axis has a prime of its
+own, so that a transposition cannot go unseen.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import keras
-import numpy as np
 
 from keras_attention import layers, masks
-from keras_attention.layers.base import ScoresOnRequest
-from tests.backend import tensor
-
-B, T, S = 2, 5, 7  # batch, query length, key length
-N, H, V = 3, 11, 13  # heads, head size, value head size
-A = 31  # an axis that is not attended
-D, DV, DK = 17, 19, 23  # sizes of query, value and key
-
-# What becomes `None` where shapes are only known at run time.
-DYNAMIC = {B, T, S, A}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A layer under test.
-
-    Attributes:
-        name: Shown in test ids.
-        layer: The layer's key in `layers.registry()`.
-        make: Factory of the layer as it is called; takes further constructor options.
-        inputs: Shapes of the positional call arguments.
-        output: Shape of the (first) output.
-        scores: Shape of the attention scores, `None` where there are none.
-        configured: Factory of the public layer with no argument at its default.
-        query_mask: Call argument that hides rows of the first input.
-        key_mask: Call argument that hides what is attended.
-        hidden: Index of the input that `key_mask` belongs to.
-        empty_output: What a row with nothing to attend gives, from the layer.
-        off: Properties switched off, each with its reason.
-    """
-
-    name: str
-    layer: str
-    make: Callable[..., keras.layers.Layer]
-    inputs: tuple[tuple[int, ...], ...]
-    output: tuple[int, ...]
-    scores: tuple[int, ...] | None
-    configured: Callable[[], keras.layers.Layer] | None = None
-    query_mask: str | None = "query_mask"
-    key_mask: str | None = "value_mask"
-    hidden: int = 1
-    empty_output: Callable[[keras.layers.Layer], Any] = lambda layer: 0.0
-    off: dict[str, str] = field(default_factory=dict)
-
-    def tensors(self, seed: int = 0) -> list:
-        """New random inputs."""
-        return [tensor(*shape, seed=seed + i) for i, shape in enumerate(self.inputs)]
-
-    def built(self, **options: Any) -> keras.layers.Layer:
-        """A called layer; rows of one layer get the same random weights."""
-        layer = self.make(**options)
-        layer(*self.tensors())
-        generator = np.random.default_rng(1)
-        weights = layer.get_weights()
-        # Scalars, such as a bandwidth, only make sense where they start.
-        layer.set_weights(
-            [0.3 * generator.normal(size=w.shape) if w.ndim else w for w in weights]
-        )
-        return layer
-
-    def query_padding(self) -> np.ndarray:
-        """A mask for `query_mask` with real and padded positions in each sequence."""
-        return _padding(self.inputs[0][:-1], seed=3)
-
-    def key_padding(self) -> np.ndarray:
-        """A mask for `key_mask` with real and padded positions in each sequence."""
-        return _padding(self.inputs[self.hidden][:-1], seed=4)
-
-
-def _padding(shape: tuple[int, ...], seed: int) -> np.ndarray:
-    mask = np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
-    mask[..., 0], mask[..., 1] = True, False
-    return mask
-
+from tests.recurrent import gru_cell, lstm_cell, recurrent
+from tests.rows import (
+    DK,
+    DV,
+    A,
+    B,
+    D,
+    H,
+    N,
+    Row,
+    S,
+    T,
+    V,
+    base_options,
+    names_of,
+    options_of,
+)
 
 # ------------------------------------------------------------- single-head, two inputs
 
 SAME_SIZE = ((B, T, D), (B, S, DV), (B, S, D))  # query and key live in one space
 FREE_SIZE = ((B, T, D), (B, S, DV), (B, S, DK))
 SINGLE = {"output": (B, T, DV), "scores": (B, T, S)}
-
-
-def base_options() -> dict[str, Any]:
-    """The options of every two-input layer, off their defaults."""
-    return {
-        "dropout": 0.25,
-        "mask": masks.Causal() & masks.Local(4) | masks.Local(2),
-        "flash_attention": False,
-        "seed": 29,
-        "name": "mine",
-        "dtype": "mixed_bfloat16",
-        "trainable": False,
-        "activity_regularizer": "l2",
-    }
-
-
-def options_of(make: Callable, **options: Any) -> Callable[[], keras.layers.Layer]:
-    """A factory of `make` with every option off its default."""
-    return lambda: make(**options, **base_options())
 
 
 SINGLE_HEAD = [
@@ -279,68 +200,6 @@ MULTI_HEAD = [
 # ---------------------------------------------------------------------------- recurrent
 
 
-@keras.saving.register_keras_serializable(package="tests")
-class Recurrent(ScoresOnRequest, keras.layers.Layer):
-    """An `AttentionCell` run over a sequence: the call contract around a cell."""
-
-    def __init__(self, cell, **kwargs):
-        super().__init__(**kwargs)
-        self.cell = cell
-        self.rnn = keras.layers.RNN(
-            cell, return_sequences=True, dtype=self.dtype_policy
-        )
-        self.supports_masking = True
-
-    def build(self, query_shape, value_shape):
-        self.cell.build_for(query_shape, value_shape)
-
-    def call(self, query, value, value_mask=None, return_attention_scores=False):
-        state = self.cell.memory_state(value, value_mask)
-        output = self.rnn(query, initial_state=state)
-        if not return_attention_scores:
-            return output
-        return output, self.cell.alignments(output, state)
-
-    def compute_mask(self, inputs, previous_mask):
-        return previous_mask
-
-    def compute_output_spec(
-        self, query, value, value_mask=None, return_attention_scores=False
-    ):
-        shape = (*query.shape[:2], self.cell.units + value.shape[-1])
-        output = keras.KerasTensor(shape, dtype=self.compute_dtype)
-        if not return_attention_scores:
-            return output
-        shape = (*query.shape[:2], value.shape[1])
-        return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        cell = keras.saving.serialize_keras_object(self.cell)
-        return {**super().get_config(), "cell": cell}
-
-    @classmethod
-    def from_config(cls, config):
-        cell = keras.saving.deserialize_keras_object(config.pop("cell"))
-        return cls(cell, **config)
-
-
-# TensorFlow has no bfloat16 kernel for the default, orthogonal initializer.
-gru_cell = partial(keras.layers.GRUCell, recurrent_initializer="glorot_uniform")
-lstm_cell = partial(keras.layers.LSTMCell, recurrent_initializer="glorot_uniform")
-
-
-def recurrent(order: str, cell: Callable, attention: Callable) -> Callable:
-    """A factory of a cell in its loop; further options go to the attention."""
-
-    def make(dtype=None, **options):
-        wrapped = layers.AttentionCell(
-            cell(H, dtype=dtype), attention(dtype=dtype, **options), order, dtype=dtype
-        )
-        return Recurrent(wrapped, dtype=dtype)
-
-    return make
-
-
 def configured_cell() -> keras.layers.Layer:
     """A cell with no argument at its default."""
     return layers.AttentionCell(
@@ -402,13 +261,6 @@ CELLS = [
 ]
 
 # ---------------------------------------------------------------------------- one input
-
-
-def names_of(layer: type, **options: Any) -> Callable[[], keras.layers.Layer]:
-    """A factory with the options of every Keras layer off their defaults."""
-    shared = base_options()
-    kept = ("name", "dtype", "trainable", "activity_regularizer")
-    return lambda: layer(**options, **{key: shared[key] for key in kept})
 
 
 ONE_QUERY = "one learned query: there are no query positions"

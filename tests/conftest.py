@@ -7,7 +7,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras
 import pytest
 
-CONTRACT = "test_contract.py::"
+CONTRACT = "/test_contract"
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ _KINDS = (("passed", "failed"), ("skipped",))
 def _contract_cases(terminalreporter, *kinds):
     """The (property, row) pairs of the contract tests that ended as one of `kinds`."""
     ids = (
-        report.nodeid.rpartition(CONTRACT)[2]
+        report.nodeid.rpartition("::")[2]
         for kind in kinds
         for report in terminalreporter.stats.get(kind, [])
         if CONTRACT in report.nodeid and report.nodeid.endswith("]")

@@ -93,23 +93,22 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         self.feed_forward_norm = self.make_norm(shape, "feed_forward_norm")
         self.dropout_layer = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
 
-    def residual(
-        self, inputs: Tensor, norm: Callable, sub_block: Callable, training: bool | None
+    def before(self, norm: Callable, inputs: Tensor) -> Tensor:
+        """What a sub-block reads: the inputs, normalised first in pre-norm."""
+        return norm(inputs) if self.normalize_first else inputs
+
+    def after(
+        self, norm: Callable, inputs: Tensor, update: Tensor, training: bool | None
     ) -> Tensor:
-        """`sub_block` with its residual connection, dropout and normalisation."""
-        if self.normalize_first:
-            update = sub_block(norm(inputs))
-            return inputs + self.dropout_layer(update, training=training)
-        update = self.dropout_layer(sub_block(inputs), training=training)
-        return norm(inputs + update)
+        """Inputs plus what a sub-block made of them, normalised last in post-norm."""
+        outputs = inputs + self.dropout_layer(update, training=training)
+        return outputs if self.normalize_first else norm(outputs)
 
     def feed_forward_residual(self, inputs: Tensor, training: bool | None) -> Tensor:
-        return self.residual(
-            inputs,
-            self.feed_forward_norm,
-            lambda x: self.feed_forward(x, training=training),
-            training,
-        )
+        """The feed-forward network with its residual connection."""
+        norm = self.feed_forward_norm
+        update = self.feed_forward(self.before(norm, inputs), training=training)
+        return self.after(norm, inputs, update, training)
 
     def get_config(self):
         return {
@@ -124,3 +123,8 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             "attention": self.attention,
             "attention_options": self.attention_options,
         }
+
+
+def as_tuple(outputs: Any) -> tuple:
+    """The outputs of a call as a tuple, one or several."""
+    return outputs if isinstance(outputs, tuple) else (outputs,)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.blocks.transformer_block import TransformerBlock, as_tuple
 from keras_attention.layers.base import call_arguments
 
 
@@ -75,41 +75,42 @@ class TransformerDecoder(TransformerBlock):
         cross_attention_cache=None,
     ):
         flags = {
+            "query_mask": inputs_mask,
             "return_attention_scores": return_attention_scores,
             "training": training,
         }
-        extras = {"scores": [], "cache": []}
-
-        def attend_self(x):
-            outputs = self.self_attention(
+        norm = self.self_attention_norm
+        x = self.before(norm, inputs)
+        update, *seen = as_tuple(
+            self.self_attention(
                 x,
                 x,
-                query_mask=inputs_mask,
                 value_mask=inputs_mask,
                 use_causal_mask=True,
                 **_cache(self_attention_cache, self_attention_cache_update_index),
                 **flags,
             )
-            return _sort(outputs, self_attention_cache, extras)
+        )
+        x = self.after(norm, inputs, update, training)
 
-        def attend_memory(x):
-            outputs = self.cross_attention(
-                x,
-                x if memory is None else memory,
-                query_mask=inputs_mask,
+        norm = self.cross_attention_norm
+        y = self.before(norm, x)
+        update, *remembered = as_tuple(
+            self.cross_attention(
+                y,
+                y if memory is None else memory,
                 value_mask=memory_mask,
                 **_cache(cross_attention_cache),
                 **flags,
             )
-            output = _sort(outputs, cross_attention_cache, extras)
-            return output
+        )
+        y = self.after(norm, x, update, training)
 
-        x = self.residual(inputs, self.self_attention_norm, attend_self, training)
-        x = self.residual(x, self.cross_attention_norm, attend_memory, training)
-        x = self.feed_forward_residual(x, training)
-        cache = extras["cache"][:1] if self_attention_cache is not None else []
-        outputs = (x, *extras["scores"], *cache)
-        return outputs if len(outputs) > 1 else x
+        y = self.feed_forward_residual(y, training)
+        scores = (seen[0], remembered[0]) if return_attention_scores else ()
+        cache = () if self_attention_cache is None else (seen[-1],)
+        outputs = (y, *scores, *cache)
+        return outputs if len(outputs) > 1 else y
 
     def cross_attention_cache(self, memory, memory_mask=None):
         """Projected keys and values of a memory, `(B, 2, S, K, H)`."""
@@ -160,12 +161,3 @@ def _cache(cache, index=None) -> dict:
     if cache is None:
         return {}
     return {"cache": cache, "cache_update_index": index}
-
-
-def _sort(outputs, cache, extras):
-    """The output; scores and cache go to `extras`."""
-    output, *rest = outputs if isinstance(outputs, tuple) else (outputs,)
-    if cache is not None:
-        extras["cache"].append(rest.pop())
-    extras["scores"].extend(rest)
-    return output

@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.blocks.transformer_block import TransformerBlock, as_tuple
 from keras_attention.layers.base import call_arguments
 from keras_attention.ops import _backend
 
@@ -66,26 +66,22 @@ class TransformerEncoder(TransformerBlock):
     ):
         if mask is None:  # Keras fills it only where no other tensor is given
             mask = _backend.get_mask(inputs)
-        scores = []
-
-        def attend(x):
-            output, *rest = _as_tuple(
-                self.self_attention(
-                    x,
-                    x,
-                    query_mask=mask,
-                    value_mask=mask,
-                    attention_mask=attention_mask,
-                    return_attention_scores=return_attention_scores,
-                    training=training,
-                    use_causal_mask=use_causal_mask,
-                    attention_bias=attention_bias,
-                )
+        norm = self.self_attention_norm
+        x = self.before(norm, inputs)
+        update, *scores = as_tuple(
+            self.self_attention(
+                x,
+                x,
+                query_mask=mask,
+                value_mask=mask,
+                attention_mask=attention_mask,
+                return_attention_scores=return_attention_scores,
+                training=training,
+                use_causal_mask=use_causal_mask,
+                attention_bias=attention_bias,
             )
-            scores.extend(rest)
-            return output
-
-        x = self.residual(inputs, self.self_attention_norm, attend, training)
+        )
+        x = self.after(norm, inputs, update, training)
         x = self.feed_forward_residual(x, training)
         return (x, *scores) if return_attention_scores else x
 
@@ -103,7 +99,3 @@ class TransformerEncoder(TransformerBlock):
         batch, length, _ = given["inputs"].shape
         shape = (batch, self.num_heads, length, length)
         return output, keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-
-def _as_tuple(outputs):
-    return outputs if isinstance(outputs, tuple) else (outputs,)

@@ -6,7 +6,7 @@ from keras_attention.errors import fraction, one_of, positive_integer, require
 
 
 def message_of(function, *arguments, **options):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=r".") as caught:
         function(*arguments, **options)
     return str(caught.value)
 

@@ -25,7 +25,9 @@ def test_residual_around_a_sub_block(normalize_first):
     block = make(normalize_first=normalize_first)
     x = tensor(B, T, D)
     block(x)
-    found = block.residual(x, block.feed_forward_norm, lambda y: 3 * y + 1, False)
+    norm = block.feed_forward_norm
+    update = 3 * block.before(norm, x) + 1
+    found = block.after(norm, x, update, training=False)
     x = to_numpy(x)
     if normalize_first:
         expected = x + 3 * normalised(x) + 1

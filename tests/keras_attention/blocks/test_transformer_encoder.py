@@ -198,3 +198,20 @@ def test_reload(tmp_path):
     again = keras.saving.load_model(tmp_path / "model.keras")
     x = tensor(B, T, D)
     np.testing.assert_array_equal(to_numpy(again(x)), to_numpy(model(x)))
+
+
+def test_hidden_mask_holds_beside_other_tensors():
+    """Keras fills `mask` only where the inputs are the single tensor of a call."""
+    block = make()
+    x = tensor(B, T, D)
+    expected = to_numpy(block(x, mask=MASK))
+    allowed = ops.ones((T, T), dtype="bool")
+    hidden = with_mask(x, MASK)
+    found = to_numpy(block(hidden, attention_mask=allowed))
+    np.testing.assert_allclose(found[MASK], expected[MASK], atol=1e-6)
+
+
+def test_symbolic_call_takes_what_a_call_takes_by_position():
+    inputs = keras.Input((T, D))
+    mask = keras.Input((T,), dtype="bool")
+    assert tuple(make()(inputs, mask).shape) == (None, T, D)

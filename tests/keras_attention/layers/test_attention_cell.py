@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention import layers
+from keras_attention import layers, masks
 from tests.backend import of_variables, tensor, to_numpy, value_and_gradients
-from tests.catalogue import Recurrent
+from tests.recurrent import Recurrent
 
 B, T, S, U, D, M = 2, 5, 7, 11, 13, 17  # units, input size, memory size
 
@@ -143,7 +143,30 @@ def test_must_know_its_memory_first():
 
 def test_unknown_order_is_refused():
     with pytest.raises(ValueError, match="`order` must be one of 'bahdanau', 'luong'"):
-        layers.AttentionCell(keras.layers.GRUCell(U), None, order="later")
+        layers.AttentionCell(
+            keras.layers.GRUCell(U), layers.AdditiveAttention(U), order="later"
+        )
+
+
+@pytest.mark.parametrize(
+    "attention",
+    [
+        None,
+        layers.MultiHeadAttention(2, 4),
+        layers.AdditiveAttention(U, dropout=0.1),
+        layers.AdditiveAttention(U, mask=masks.Local(3)),
+    ],
+    ids=["none", "several_heads", "dropout", "mask"],
+)
+def test_what_a_step_would_ignore_is_refused(attention):
+    with pytest.raises(ValueError, match="`attention` must be a two-input layer"):
+        layers.AttentionCell(keras.layers.GRUCell(U), attention)
+
+
+def test_stacked_cells_are_refused():
+    cells = keras.layers.StackedRNNCells([keras.layers.LSTMCell(U)] * 2)
+    with pytest.raises(ValueError, match="`cell` must be one RNN cell"):
+        layers.AttentionCell(cells, layers.AdditiveAttention(U))
 
 
 def test_float_memory_mask_is_refused():

@@ -91,31 +91,26 @@ def test_c08_more_queries_than_keys():
 
 @pytest.mark.parametrize("call", [{}, {"return_attention_scores": True}], ids=str)
 @pytest.mark.parametrize("training", [False, True])
-def test_c09_causal_flag_holds_on_every_path(call, training):
+@pytest.mark.parametrize("shape", [(2, 4, 8), (2, 4, 1, 8)], ids=str)
+def test_c09_causal_flag_holds_on_every_path(call, training, shape):
     """C09: the future never leaks, in training with dropout neither."""
-    x = to_numpy(tensor(2, 4, 8))
-    later = x.copy()
+    layer = layers.MultiHeadAttention(2, 3, dropout=0.1, seed=1, attention_axes=1)
+    x, later = (to_numpy(tensor(*shape)).copy() for _ in range(2))
     later[:, 3] += 5
-    for free in (None, (2, 4, 1, 8)):
-        layer = layers.MultiHeadAttention(2, 3, dropout=0.1, seed=1, attention_axes=1)
-        outputs = []
-        for numbers in (x, later):
-            if layer.built:
-                layer.seed_generator.state.assign(state)
-            numbers = numbers if free is None else numbers.reshape(free)
-            numbers = ops.convert_to_tensor(numbers)
-            if not layer.built:
-                layer(numbers, numbers)
-                state = to_numpy(layer.seed_generator.state)
-            options = {"use_causal_mask": True, "training": training, **call}
-            layer.seed_generator.state.assign(state)
-            result = layer(numbers, numbers, **options)
-            outputs.append(to_numpy(result[0] if call else result))
-            if call:
-                scores = to_numpy(result[1])
-                assert (scores[..., np.triu(np.ones((4, 4), bool), 1)] == 0).all()
-        np.testing.assert_allclose(outputs[0][:, :3], outputs[1][:, :3], **EXACT)
-        assert not np.allclose(outputs[0][:, 3], outputs[1][:, 3], atol=1e-3)
+    layer(x, x)
+    state = to_numpy(layer.seed_generator.state)
+    outputs = []
+    for numbers in map(ops.convert_to_tensor, (x, later)):
+        layer.seed_generator.state.assign(state)  # the same scores are dropped
+        result = layer(
+            numbers, numbers, use_causal_mask=True, training=training, **call
+        )
+        outputs.append(to_numpy(result[0] if call else result))
+        if call:
+            above = np.triu(np.ones((4, 4), bool), 1)
+            assert (to_numpy(result[1])[..., above] == 0).all()
+    np.testing.assert_allclose(outputs[0][:, :3], outputs[1][:, :3], **EXACT)
+    assert not np.allclose(outputs[0][:, 3], outputs[1][:, 3], atol=1e-3)
 
 
 def test_c10_causal_with_left_padding():
@@ -182,7 +177,7 @@ def test_c14_true_means_may_attend():
         assert to_numpy(scores)[0, 0].tolist() == [1, 0, 0, 0]
 
 
-# ----------------------------------------------------------------------- mask propagation
+# --------------------------------------------------------------------- mask propagation
 
 
 def test_c15_eager_calls_leave_the_mask_of_the_input():
@@ -274,7 +269,7 @@ def test_c30_value_size_differs_from_key_size():
         assert tuple(layer(query, value, key).shape) == (2, 8, 7)
 
 
-# ------------------------------------------------------------------------- smaller things
+# ----------------------------------------------------------------------- smaller things
 
 
 def test_key_mask_is_and_ed_with_the_value_mask():
@@ -343,3 +338,15 @@ def test_output_property_is_that_of_the_fullest_call():
     pair = layer(x, both=True)
     assert len(layer.output) == 2
     assert list(layer.output) == list(pair)
+
+
+def test_symbolic_call_takes_what_a_call_takes_by_position():
+    query, value = keras.Input((5, 8)), keras.Input((7, 8))
+    mask = keras.Input((5,), dtype="bool")
+    for layer in (layers.DotProductAttention(), layers.MultiHeadAttention(2, 4)):
+        assert tuple(layer(query, value, value, mask).shape) == (None, 5, 8)
+
+
+def test_unknown_flash_attention_is_refused():
+    with pytest.raises(ValueError, match="`flash_attention` must be one of"):
+        layers.DotProductAttention(flash_attention="auto")

@@ -290,7 +290,7 @@ def test_cache_shapes_of_a_symbolic_call():
     assert new.shape == cache.shape
 
 
-# ------------------------------------------------------------------------------ refusals
+# ----------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(

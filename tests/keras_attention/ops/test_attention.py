@@ -24,7 +24,8 @@ from tests.keras_attention.ops.test_scores import REFERENCES, WEIGHTS
 B, T, S, N, H, V = 2, 5, 7, 3, 11, 13
 
 needs_fused_kernel = pytest.mark.skipif(
-    not has_fused_attention(), reason="this backend has no fused kernel on this device"
+    not has_fused_attention("float32"),
+    reason="this backend has no fused kernel on this device",
 )
 
 
@@ -98,7 +99,7 @@ def test_variables_are_taken_as_tensors():
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-# ------------------------------------------------------------------------ named failures
+# ----------------------------------------------------------------------- named failures
 
 
 def zeros(query_length, key_length):
@@ -110,7 +111,7 @@ def zeros(query_length, key_length):
 def weights_of(query_length, key_length, **options):
     """The scores, read from the output of unit vectors on every path."""
     tensors = zeros(query_length, key_length)
-    dense, scores = attend(*tensors, return_attention_scores=True, **options)
+    _, scores = attend(*tensors, return_attention_scores=True, **options)
     for path in ("dense", "blockwise", None):
         output = attend(*tensors, implementation=path, **options)
         np.testing.assert_allclose(to_numpy(output)[0, :, 0], to_numpy(scores)[0, 0])
@@ -150,7 +151,7 @@ def test_c24_window_counts_the_token_itself():
     np.testing.assert_allclose(found[-1], [0, 0, 0, 1 / 3, 1 / 3, 1 / 3], rtol=1e-6)
 
 
-# --------------------------------------------------------------------- the path it takes
+# -------------------------------------------------------------------- the path it takes
 
 
 def chosen(query_length, key_length, bias=None, score=scaled_dot, mask=None):
@@ -239,7 +240,7 @@ def test_equals_jax():
     np.testing.assert_allclose(to_numpy(found), to_numpy(expected), atol=2e-6)
 
 
-# ------------------------------------------------------------------------------- dropout
+# ------------------------------------------------------------------------------ dropout
 
 
 def test_dense_dropout_keeps_the_mean():
@@ -255,7 +256,7 @@ def test_dense_dropout_keeps_the_mean():
     np.testing.assert_allclose(to_numpy(again), to_numpy(output), atol=1e-6)
 
 
-# ------------------------------------------------------------------------------ refusals
+# ----------------------------------------------------------------------------- refusals
 
 
 def test_refuses_what_it_cannot_compute():
@@ -283,3 +284,14 @@ def test_refuses_shapes_that_do_not_fit():
         attend(query, key[:, :, :2], value[:, :, :2])
     with pytest.raises(ValueError, match="must have the same length"):
         attend(query, key, value[:, 1:])
+
+
+@pytest.mark.parametrize("path", ["dense", "blockwise"])
+def test_bias_of_minus_infinity_leaves_an_even_row(path):
+    """A bias weighs and hides nothing; float16 turns large numbers into infinity."""
+    query, key, _ = zeros(1, 2)
+    value = tensor(1, 2, 1, 3)
+    bias = ops.full((1, 2), -np.inf)
+    output = attend(query, key, value, bias=bias, implementation=path)
+    expected = to_numpy(value).mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(to_numpy(output), expected, atol=1e-6)

@@ -101,7 +101,7 @@ def test_is_static():
     assert not _backend.is_static(1, ops.convert_to_tensor(2))
 
 
-# ------------------------------------------------------------------------------- dropout
+# ------------------------------------------------------------------------------ dropout
 
 
 def keep(seed=(1, 2), index=0, shape=(50, 80), rate=0.3):

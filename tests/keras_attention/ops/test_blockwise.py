@@ -120,7 +120,7 @@ def test_tiles_of_this_module_are_several():
     assert len(plan) == 3
 
 
-# ----------------------------------------------------------------- outputs and gradients
+# ---------------------------------------------------------------- outputs and gradients
 
 
 @pytest.mark.parametrize("name", MASKS)
@@ -179,7 +179,7 @@ def test_score_of_the_users_own():
     check([*inputs(), tensor(H, seed=4)], bilinear, mask=masks.Causal())
 
 
-# ----------------------------------------------------------------- TensorFlow: graph, XLA
+# --------------------------------------------------------------- TensorFlow: graph, XLA
 
 
 @tensorflow_only
@@ -248,7 +248,7 @@ def test_compiled_forward_equals_eager():
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-# ------------------------------------------------------------------------------- dropout
+# ------------------------------------------------------------------------------ dropout
 
 
 def dropping(seed=SEED, **options):
@@ -322,7 +322,7 @@ def test_dropout_reaches_values_where_kept_only():
     np.testing.assert_array_equal((gradient[0, :, 0] != 0).any(-1), keep[0, 0, 0] != 0)
 
 
-# ------------------------------------------------------------------------ half precision
+# ----------------------------------------------------------------------- half precision
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

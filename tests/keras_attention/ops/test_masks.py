@@ -107,7 +107,7 @@ def test_empty_and_partial_is_empty_but_or_is_partial():
     assert either.block_states(queries, keys)[1, 0] == FULL
 
 
-# ---------------------------------------------------------------------- alignment, cases
+# --------------------------------------------------------------------- alignment, cases
 
 
 def test_c07_causal_is_aligned_to_the_end():
@@ -202,7 +202,7 @@ def test_windows_are_positive_integers(window):
         masks.Local(window)
 
 
-# ------------------------------------------------------------------- configs and algebra
+# ------------------------------------------------------------------ configs and algebra
 
 
 @quick

@@ -96,6 +96,6 @@ def test_tiles_are_no_taller_than_the_query():
     assert tiling.tile_shape(4, 5, 7, 1) == (4, 5)
 
 
-def test_unknown_key_length_takes_one_head():
-    heads, _ = tiling.tile_shape(4, 128, object(), 1)
-    assert heads == 1
+def test_unknown_key_length_counts_as_a_middling_one():
+    unknown = tiling.tile_shape(8, 128, object(), 1)
+    assert unknown == tiling.tile_shape(8, 128, tiling.UNKNOWN_KEYS, 1)

@@ -1,0 +1,109 @@
+"""What a row of the catalogue is: a layer, how to call it and what must come out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import keras
+import numpy as np
+
+from keras_attention import masks
+from tests.backend import tensor
+
+B, T, S = 2, 5, 7  # batch, query length, key length
+N, H, V = 3, 11, 13  # heads, head size, value head size
+A = 31  # an axis that is not attended
+D, DV, DK = 17, 19, 23  # sizes of query, value and key
+
+# What becomes `None` where shapes are only known at run time.
+DYNAMIC = {B, T, S, A}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A layer under test.
+
+    Attributes:
+        name: Shown in test ids.
+        layer: The layer's key in `layers.registry()`.
+        make: Factory of the layer as it is called; takes further constructor options.
+        inputs: Shapes of the positional call arguments.
+        output: Shape of the (first) output.
+        scores: Shape of the attention scores, `None` where there are none.
+        configured: Factory of the public layer with no argument at its default.
+        query_mask: Call argument that hides rows of the first input.
+        key_mask: Call argument that hides what is attended.
+        hidden: Index of the input that `key_mask` belongs to.
+        empty_output: What a row with nothing to attend gives, from the layer.
+        off: Properties switched off, each with its reason.
+    """
+
+    name: str
+    layer: str
+    make: Callable[..., keras.layers.Layer]
+    inputs: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    scores: tuple[int, ...] | None
+    configured: Callable[[], keras.layers.Layer] | None = None
+    query_mask: str | None = "query_mask"
+    key_mask: str | None = "value_mask"
+    hidden: int = 1
+    empty_output: Callable[[keras.layers.Layer], Any] = lambda layer: 0.0
+    off: dict[str, str] = field(default_factory=dict)
+
+    def tensors(self, seed: int = 0) -> list:
+        """New random inputs."""
+        return [tensor(*shape, seed=seed + i) for i, shape in enumerate(self.inputs)]
+
+    def built(self, **options: Any) -> keras.layers.Layer:
+        """A called layer; rows of one layer get the same random weights."""
+        layer = self.make(**options)
+        layer(*self.tensors())
+        generator = np.random.default_rng(1)
+        weights = layer.get_weights()
+        # About an initializer's size, so that outputs are of size 1 and 1e-6 is a few
+        # roundings. Scalars, such as a bandwidth, only make sense where they start.
+        layer.set_weights(
+            [0.15 * generator.normal(size=w.shape) if w.ndim else w for w in weights]
+        )
+        return layer
+
+    def query_padding(self) -> np.ndarray:
+        """A mask for `query_mask` with real and padded positions in each sequence."""
+        return _padding(self.inputs[0][:-1], seed=3)
+
+    def key_padding(self) -> np.ndarray:
+        """A mask for `key_mask` with real and padded positions in each sequence."""
+        return _padding(self.inputs[self.hidden][:-1], seed=4)
+
+
+def _padding(shape: tuple[int, ...], seed: int) -> np.ndarray:
+    mask = np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
+    mask[..., 0], mask[..., 1] = True, False
+    return mask
+
+
+def base_options() -> dict[str, Any]:
+    """The options of every two-input layer, off their defaults."""
+    return {
+        "dropout": 0.25,
+        "mask": masks.Causal() & masks.Local(4) | masks.Local(2),
+        "flash_attention": False,
+        "seed": 29,
+        "name": "mine",
+        "dtype": "mixed_bfloat16",
+        "trainable": False,
+        "activity_regularizer": "l2",
+    }
+
+
+def options_of(make: Callable, **options: Any) -> Callable[[], keras.layers.Layer]:
+    """A factory of `make` with every option off its default."""
+    return lambda: make(**options, **base_options())
+
+
+def names_of(layer: type, **options: Any) -> Callable[[], keras.layers.Layer]:
+    """A factory with the options of every Keras layer off their defaults."""
+    shared = base_options()
+    kept = ("name", "dtype", "trainable", "activity_regularizer")
+    return lambda: layer(**options, **{key: shared[key] for key in kept})
