@@ -75,7 +75,7 @@ def load(
 def licence(name: str, data_dir: Path | str | None = None) -> str:
     """The licence of a corpus as its builder states it, on one line."""
     with _quiet_tfds():
-        stated = _builder(name, data_dir).info.license
+        stated = _builder(name, data_dir).info.redistribution_info.license
     return " ".join((stated or "not stated by its builder").split())
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load as loading
-from applications.datasets.load import OURS, load
+from applications.datasets.load import OURS, licence, load
 from applications.errors import UserError
 
 LINES = [f"sentence number {i}\tSatz Nummer {i}" for i in range(100)]
@@ -160,3 +160,8 @@ def test_importing_the_loader_imports_no_tensorflow():
         "import sys, applications.datasets.load; assert 'tensorflow' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_licence_is_what_the_builder_states(file):
+    assert licence("libreoffice_help/en-de").startswith("MPL-2.0")
+    assert licence(str(file)) == "The user's own."

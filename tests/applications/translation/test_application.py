@@ -230,7 +230,7 @@ def test_resume_after_kill_9_is_exact(tmp_path):
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
-            timeout=180,
+            timeout=600,
         )
 
     new = ("--preset", "smoke", f"data.data_dir={tmp_path / 'data'}", *RESUMED)
