@@ -1,6 +1,6 @@
 """The one way tests differentiate, compile and read numbers on every backend."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import keras
@@ -16,6 +16,16 @@ tensorflow_only = pytest.mark.skipif(
 )
 jax_only = pytest.mark.skipif(BACKEND != "jax", reason="a property of JAX")
 torch_only = pytest.mark.skipif(BACKEND != "torch", reason="a property of PyTorch")
+
+
+def slow_on_jax(cases: Iterable, *fast: Any) -> list:
+    """`cases` for `parametrize`; JAX compiles each: there all but `fast` are slow."""
+    return [
+        pytest.param(x, marks=pytest.mark.slow)
+        if BACKEND == "jax" and x not in fast
+        else x
+        for x in cases
+    ]
 
 
 def to_numpy(x: Any) -> np.ndarray:

@@ -164,7 +164,7 @@ _COMPARE = replace(
     model=ModelConfig(hidden_dim=128, num_layers=2, intermediate_dim=512, dropout=0.1),
     train=replace(
         _SMALL.train,
-        epochs=4,
+        epochs=3,
         learning_rate=3e-3,
         warmup_steps=200,
         average_decay=0.99,

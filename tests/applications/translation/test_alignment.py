@@ -16,7 +16,7 @@ def test_rows_are_the_steps_that_wrote_the_tokens(translator, search):
     """Each row is what the model attends when it predicts that very token."""
     source = translator.encode(tf.constant(TEXTS))
     tokens = translator.search(source, search).tokens[:, 0].numpy()
-    found = list(alignments(translator, TEXTS, search))
+    found = list(alignments(translator, translator.answers(TEXTS, search)))
     assert len(found) == len(TEXTS)
     for row, (text, alignment) in enumerate(zip(TEXTS, found, strict=True)):
         ids = [i for i in source[row].numpy() if i]
@@ -67,7 +67,7 @@ def test_a_recurrent_model_has_one_head(translator, config, order):
     size = translator.tokenizer.vocabulary_size
     model = restarted(models.RecurrentSeq2Seq(size, 16, order=order))
     recurrent = Translator(model, translator.tokenizer, config)
-    for alignment in alignments(recurrent, TEXTS, "greedy"):
+    for alignment in alignments(recurrent, recurrent.answers(TEXTS, "greedy")):
         (scores,) = alignment.scores.values()
         assert list(alignment.scores) == ["decoder"]
         assert scores.shape == (1, len(alignment.target), len(alignment.source))
@@ -75,9 +75,9 @@ def test_a_recurrent_model_has_one_head(translator, config, order):
 
 
 def test_texts_come_in_order_over_several_batches(translator, monkeypatch):
-    once = list(alignments(translator, TEXTS, "greedy"))
+    once = list(alignments(translator, translator.answers(TEXTS, "greedy")))
     monkeypatch.setattr("applications.translation.alignment.SENTENCES_AT_ONCE", 2)
-    again = list(alignments(translator, TEXTS, "greedy"))
+    again = list(alignments(translator, translator.answers(TEXTS, "greedy")))
     for a, b in zip(once, again, strict=True):
         assert (a.source, a.target) == (b.source, b.target)
         for name in a.scores:
@@ -85,7 +85,7 @@ def test_texts_come_in_order_over_several_batches(translator, monkeypatch):
 
 
 def test_a_blank_text(translator):
-    (alignment,) = alignments(translator, [""], "greedy")
+    (alignment,) = alignments(translator, translator.answers([""], "greedy"))
     assert alignment.source == ["</s>"]
     np.testing.assert_allclose(alignment.scores["decoder_0"], 1.0, atol=1e-6)
 

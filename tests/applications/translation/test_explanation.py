@@ -43,11 +43,11 @@ def test_without_inputs_it_takes_readable_test_sentences(
 ):
     asked = []
 
-    def no_alignments(_, texts):
+    def no_answers(_, texts):
         asked.extend(texts)
-        return iter(())
+        return []
 
-    monkeypatch.setattr(explanation, "alignments", no_alignments)
+    monkeypatch.setattr(explanation.Translator, "answers", no_answers)
     monkeypatch.setattr(data, "sentences", lambda _: (["One two.", SIX, "x " * 30], []))
     with pytest.raises(ValueError, match="shorter"):  # of zip: nothing was aligned
         explanation.explain(config, data, translator.model, run, [])

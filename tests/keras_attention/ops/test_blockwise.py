@@ -13,6 +13,7 @@ from keras_attention.ops import attend, tiling
 from tests.backend import (
     BACKEND,
     compiled,
+    slow_on_jax,
     tensor,
     tensorflow_only,
     to_numpy,
@@ -123,33 +124,36 @@ def test_tiles_of_this_module_are_several():
 # ---------------------------------------------------------------- outputs and gradients
 
 
-@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize("name", slow_on_jax(MASKS, "causal & local", "padding"))
 def test_every_mask(name):
     check(inputs(), mask=MASKS[name](T, S))
 
 
-@pytest.mark.parametrize("score", WEIGHTS)
+@pytest.mark.parametrize("score", slow_on_jax(WEIGHTS, "general", "additive"))
 def test_every_score(score):
     mask = masks.Causal() & padding()
     check([*inputs(), *WEIGHTS[score]], score, mask=mask)
 
 
-@pytest.mark.parametrize("shape", BIASES, ids=str)
+@pytest.mark.parametrize("shape", slow_on_jax(BIASES, (S,), (1, N, T, S)), ids=str)
 def test_every_shape_of_bias(shape):
     check([*inputs(), tensor(*shape, seed=5)], bias=True, mask=masks.Causal())
 
 
-@pytest.mark.parametrize("shape", [(S,), (1, N, T, S)], ids=str)
+@pytest.mark.parametrize("shape", slow_on_jax([(S,), (1, N, T, S)], (S,)), ids=str)
 def test_bias_with_score_weights(shape):
     tensors = [*inputs(), tensor(*shape, seed=5), *WEIGHTS["additive"]]
     check(tensors, "additive", bias=True, mask=padding())
 
 
 @pytest.mark.parametrize(
-    ("query_length", "key_length"), [(32, 32), (64, 16), (53, 37), (1, 40), (3, 5)]
+    "lengths",
+    slow_on_jax([(32, 32), (64, 16), (53, 37), (1, 40), (3, 5)], (53, 37)),
+    ids=str,
 )
-def test_lengths_that_do_and_do_not_divide_the_tile(query_length, key_length):
+def test_lengths_that_do_and_do_not_divide_the_tile(lengths):
     """More queries than keys leave the first causal rows empty."""
+    query_length, key_length = lengths
     mask = masks.Causal() & padding(query_length, key_length)
     check(inputs(query_length, key_length), mask=mask)
 
@@ -162,7 +166,7 @@ def test_every_mask_with_every_score_and_a_bias(name, score):
     check(tensors, score, bias=True, mask=MASKS[name](T, S))
 
 
-@pytest.mark.parametrize("offset", [0, 5, 30])
+@pytest.mark.parametrize("offset", slow_on_jax([0, 5, 30], 5))
 def test_query_offset(offset):
     check(inputs(), mask=masks.Causal() & masks.Local(9), query_offset=offset)
 
