@@ -30,6 +30,7 @@ def evaluated(root):
             "bleu": 8.0 * right,
             "chrf": 50.0,
             "perplexity_per_subword": 9.0,
+            "copy_source": {"bleu": 6.5, "chrf": 20.0},
             "bleu_by_source_words": {
                 "1-4": {"sentences": 0, "bleu": None},
                 "5-": {"sentences": 12, "bleu": 8.0 * right},
@@ -44,11 +45,14 @@ def evaluated(root):
 def test_table_and_curve(evaluated, capsys):
     names = [evaluated("gru", 4).name, evaluated("transformer", 11).name]
     assert compare.main(names) == 0
-    head, line, first, second, blank, picture = capsys.readouterr().out.splitlines()
+    head, line, first, second, copy, blank, picture = (
+        capsys.readouterr().out.splitlines()
+    )
     assert f"difference to {names[0]}" in head
     assert set(line) == {"|", "-", " "}
     assert first.startswith("| gru | 12,345 | 1.5 | 32.0 | 50.0 | 9.0 | - | - | 32.0 |")
     assert second.startswith("| transformer | 12,345 | 1.5 | 88.0 | 50.0 | 9.0 | +")
+    assert copy.startswith("| copy of the source | - | - | 6.5 | 20.0 | - | -")
     assert blank == ""
     assert picture.endswith(f"{names[0]}/figures/bleu-by-length.png")
 
@@ -59,6 +63,16 @@ def test_the_difference_is_held_against_the_first(evaluated):
     value, interval = difference.split(" ", 1)
     low, high = json.loads(interval.replace("+", ""))
     assert low < float(value) < high < 0
+
+
+def test_other_sentences_are_refused(evaluated, capsys):
+    names = [evaluated("gru", 4).name, evaluated("transformer", 11).name]
+    path = runs.find(runs.default_root(), "translation", name=names[1]).path(
+        "translations.tsv"
+    )
+    path.write_text(path.read_text().replace("Satz Nummer 3", "Satz Nummer 30"))
+    assert compare.main(names) == 2
+    assert "was evaluated on other sentences" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -67,14 +67,14 @@ def test_a_batch_reads_back_as_the_pair(config, vocabulary_model):
     assert found == texts
 
 
-def test_evaluation_cuts_what_training_drops(data, config):
+def test_evaluation_keeps_whole_what_training_drops(data, config):
     short = replace(config, data=replace(config.data, max_length=20))
     short_data = TranslationData(short, data.vocabulary)
     count = len(data.sentences("validation")[0])
     batches = list(short_data.validation)
     assert sum(len(labels) for _, labels in batches) == count
-    assert max(inputs["source"].shape[1] for inputs, _ in batches) == 20
-    assert max(labels.shape[1] for _, labels in batches) == 19  # the start is no label
+    assert max(inputs["source"].shape[1] for inputs, _ in batches) > 20
+    assert max(labels.shape[1] for _, labels in batches) > 20
     assert short_data.train.dropped > 0
     trained = short_data.train.examples + short_data.train.dropped
     assert trained == len(data.sentences("train")[0])
@@ -98,3 +98,9 @@ def test_an_unknown_split_or_corpus(data, config):
     other = replace(config, data=replace(config.data, name="libreoffice_help/en-xx"))
     with pytest.raises(UserError, match="Unknown configuration"):
         training_pairs(other)
+
+
+def test_reverse_swaps_the_sides(data, config):
+    swapped = replace(config, data=replace(config.data, reverse=True))
+    sources, targets = TranslationData(swapped, data.vocabulary).sentences("test")
+    assert (targets, sources) == data.sentences("test")
