@@ -230,9 +230,10 @@ def _help(name: str, presets: Mapping[str, Config], arguments: Sequence[str]) ->
         preset = options[options.index("--preset") + 1]
     if preset not in presets:
         raise unknown("preset", preset, presets)
+    command = f"python -m applications.{name}"
     return "\n".join(
         [
-            f"python -m applications.{name} STAGE [--preset NAME] [key=value ...]",
+            f"usage: {command} STAGE [--preset NAME] [key=value ...]",
             "\nStages:",
             *(f"  {stage:<9} {text}" for stage, text in STAGES.items()),
             "\nKeys of a stage:",

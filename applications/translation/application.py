@@ -42,7 +42,7 @@ class Translation(Application[TranslationConfig, TranslationData]):
     def about(self, config: TranslationConfig) -> str:
         return (
             f"Translates sentences like those of `{config.data.name}`, the corpus it "
-            f"was trained on (licence: {licence(config.data.name)}); other text is "
+            f"was trained on (licence: {licence(config.data.name, config.data.data_dir)}); other text is "
             "outside its experience. Source text longer "
             f"than {config.data.max_length} subwords is cut. Loading the SavedModel "
             "needs `import tensorflow_text`. Attention shows what a step looked at, "

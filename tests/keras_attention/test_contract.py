@@ -233,6 +233,7 @@ def test_saved_model_gives_the_same(row, tmp_path):
 
     model, tensors = model_of(row, row.built()), row.tensors()
     model.export(tmp_path / "saved", verbose=False)
-    served = tf.saved_model.load(tmp_path / "saved").serve(tensors)
+    loaded = tf.saved_model.load(tmp_path / "saved")  # its variables die with it
+    served = loaded.serve(tensors)
     for expected, found in zip(all_of(model(tensors)), all_of(served), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
