@@ -40,13 +40,13 @@ class Translation(Application[TranslationConfig, TranslationData]):
     quality: ClassVar[Quality] = Quality("val_bleu", higher_is_better=True)
 
     def about(self, config: TranslationConfig) -> str:
+        stated = licence(config.data.name, config.data.data_dir)
         return (
-            f"Translates sentences like those of `{config.data.name}`, the corpus it "
-            f"was trained on (licence: {licence(config.data.name, config.data.data_dir)}); other text is "
-            "outside its experience. Source text longer "
-            f"than {config.data.max_length} subwords is cut. Loading the SavedModel "
-            "needs `import tensorflow_text`. Attention shows what a step looked at, "
-            "not why it wrote a word."
+            f"Translates sentences like those of `{config.data.name}` (licence: "
+            f"{stated}), the corpus it was trained on; other text is outside its "
+            f"experience. Source text longer than {config.data.max_length} subwords is "
+            "cut. Loading the SavedModel needs `import tensorflow_text`. Attention shows "
+            "what a step looked at, not why it wrote a word."
         )
 
     # ----------------------------------------------------------------------- data
