@@ -45,8 +45,8 @@ class Translation(Application[TranslationConfig, TranslationData]):
             f"Translates sentences like those of `{config.data.name}` (licence: "
             f"{stated}), the corpus it was trained on; other text is outside its "
             f"experience. Source text longer than {config.data.max_length} subwords is "
-            "cut. Loading the SavedModel needs `import tensorflow_text`. Attention shows "
-            "what a step looked at, not why it wrote a word."
+            "cut. Loading the SavedModel needs `import tensorflow_text`. Attention "
+            "shows what a step looked at, not why it wrote a word."
         )
 
     # ----------------------------------------------------------------------- data
