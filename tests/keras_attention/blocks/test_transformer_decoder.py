@@ -255,7 +255,8 @@ def test_scores_can_be_asked_for_in_a_second_call():
 def test_compiled_is_as_eager(block):
     x, memory = inputs()
     graph = compiled(lambda x, memory: block(x, memory))(x, memory)
-    np.testing.assert_allclose(to_numpy(graph), to_numpy(block(x, memory)), atol=1e-6)
+    # A compiler adds in another order; outputs are of size 3.
+    np.testing.assert_allclose(to_numpy(graph), to_numpy(block(x, memory)), atol=1e-5)
 
 
 def test_reload(tmp_path):

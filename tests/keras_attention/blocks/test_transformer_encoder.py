@@ -187,7 +187,8 @@ def test_compiled_is_as_eager(block):
     graph = compiled(lambda x, mask: block(x, mask=mask))(
         x, ops.convert_to_tensor(MASK)
     )
-    np.testing.assert_allclose(to_numpy(graph), eager, atol=1e-6)
+    # A compiler adds in another order; outputs are of size 3.
+    np.testing.assert_allclose(to_numpy(graph), eager, atol=1e-5)
 
 
 def test_reload(tmp_path):
