@@ -28,8 +28,11 @@ test: .venv/installed-for-development
 
 test-backends: test-jax test-torch
 
+# JAX compiles every new shape of every operation: its slow tests run on the other two.
+test-jax: OPTIONS = -m 'not slow and not gpu and not network'
+
 test-jax test-torch: test-%: .venv-%/installed
-	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(LIBRARY_SUITE)
+	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(OPTIONS) $(LIBRARY_SUITE)
 
 lint: .venv/installed-for-development
 	.venv/bin/ruff check .

@@ -55,15 +55,17 @@ def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 
 
-def has_fused_attention(dtype: Any) -> bool:
+def has_fused_attention(key: Tensor, value: Tensor) -> bool:
     """Whether `keras.ops.dot_product_attention` never holds `T x S` scores here.
 
-    PyTorch has such a kernel on every device, JAX on GPUs for half precision and
-    TensorFlow none; on TPUs Keras 3.15 applies the mask of the first row to all.
+    PyTorch has such a kernel on every device, JAX on GPUs for half precision and values
+    as wide as keys, TensorFlow none. (On TPUs Keras 3.15 applies the mask of the first
+    row to all.)
     """
     if BACKEND == "jax":
-        is_half = keras.backend.standardize_dtype(dtype) in ("float16", "bfloat16")
-        return is_half and jax.default_backend() == "gpu"
+        is_half = keras.backend.standardize_dtype(key.dtype) in ("float16", "bfloat16")
+        fits = is_half and key.shape[-1] == value.shape[-1]
+        return fits and jax.default_backend() == "gpu"
     return BACKEND == "torch"
 
 

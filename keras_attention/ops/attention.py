@@ -105,9 +105,9 @@ def attend(
 
     heads = query.shape[2] // key.shape[2]
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
-    path = implementation or _choose(problem, query, key, bias)
+    path = implementation or _choose(problem, query, key, value, bias)
     if path == "flash":
-        fits = bias is None and _can_fuse(problem, query, key)
+        fits = bias is None and _can_fuse(problem, query, key, value)
         path = "fused" if fits else "blockwise"
     if return_attention_scores:
         path = "dense"
@@ -152,9 +152,11 @@ def _as_four_axes(bias: Tensor) -> Tensor:
     return bias
 
 
-def _choose(problem: Problem, query: Tensor, key: Tensor, bias: Tensor | None) -> str:
+def _choose(
+    problem: Problem, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+) -> str:
     """The fixed rule; what is not known at trace time counts as short."""
-    if bias is None and _can_fuse(problem, query, key):
+    if bias is None and _can_fuse(problem, query, key, value):
         return "fused"
     query_length, key_length = query.shape[1], key.shape[1]
     if None in (query_length, key_length):
@@ -186,14 +188,14 @@ def _dense(problem, query, key, value, bias, weights):
 # ------------------------------------------------------------ the framework's kernel
 
 
-def _can_fuse(problem: Problem, query: Tensor, key: Tensor) -> bool:
+def _can_fuse(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Whether the backend has a kernel that computes exactly this.
 
     The kernels know a causal mask only aligned to the start, which is ours where
     `T = S`, and a key mask.
     """
     plain = problem.score is scores.scaled_dot and not problem.dropout
-    if not plain or not _backend.has_fused_attention(query.dtype):
+    if not plain or not _backend.has_fused_attention(key, value):
         return False
     mask = problem.mask
     if isinstance(mask, Causal):
@@ -205,7 +207,7 @@ def _can_fuse(problem: Problem, query: Tensor, key: Tensor) -> bool:
 
 def _fused(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     require(
-        _can_fuse(problem, query, key),
+        _can_fuse(problem, query, key, value),
         "The fused kernel computes score='scaled_dot' without dropout, under no mask, "
         "`Causal()` with equal lengths, or key padding, on PyTorch and JAX on a GPU.",
         backend=keras.backend.backend(),

@@ -29,7 +29,8 @@ def twins(tensors, **options):
     options = {"num_heads": N, "key_dim": H, **options}
     peer = keras.layers.MultiHeadAttention(**options)
     ours = layers.MultiHeadAttention(**options)
-    peer(*tensors)
+    # With scores: Keras's fused call under JAX refuses values of another size.
+    peer(*tensors, return_attention_scores=True)
     ours(*tensors)
     random = np.random.default_rng(0)
     peer.set_weights([0.3 * random.normal(size=w.shape) for w in peer.get_weights()])
