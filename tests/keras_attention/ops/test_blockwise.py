@@ -4,6 +4,7 @@ Tiles are made small, so that a few dozen positions give several tiles, segments
 groups, and lengths do and do not divide them.
 """
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -105,8 +106,8 @@ def check(tensors, score="scaled_dot", jit=None, **options):
         attention("blockwise", score, **options), *tensors, jit=jit
     )
     # 1e-6 is the contract's; JAX's products of other shapes round up to twice that.
-    exact = 2e-6 if keras.backend.backend() == "jax" else 1e-6
-    np.testing.assert_allclose(found[0], dense[0], rtol=1e-6, atol=exact)
+    rounding = 2e-6 if keras.backend.backend() == "jax" else 1e-6
+    np.testing.assert_allclose(found[0], dense[0], rtol=1e-6, atol=rounding)
     for index, (x, exact) in enumerate(zip(found[1], dense[1], strict=True)):
         assert x.shape == exact.shape
         # Gradients of score weights are float32 sums over thousands of pairs, which
