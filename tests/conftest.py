@@ -1,6 +1,7 @@
 """What every test run shares: quiet start, fixed seeds, the count of the contract."""
 
 import os
+import re
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -40,4 +41,5 @@ def _contract_cases(terminalreporter, *kinds):
         for report in terminalreporter.stats.get(kind, [])
         if CONTRACT in report.nodeid and report.nodeid.endswith("]")
     )
-    return {tuple(name.rstrip("]").split("[", 1)) for name in ids}
+    # A further parameter, such as a dtype, follows the row's name after a dash.
+    return {tuple(re.split(r"[\[\]-]", name)[:2]) for name in ids}
