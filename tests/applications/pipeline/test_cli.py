@@ -179,7 +179,7 @@ def test_another_backend_is_refused(root, capsys, monkeypatch):
 def test_help_names_stages_keys_presets_and_settings(capsys):
     assert toy.main(["train", "--preset", "plain", "-h"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("python -m applications.toy STAGE")
+    assert text.startswith("usage: python -m applications.toy STAGE")
     for word in (*cli.STAGES, *cli.KEYS, *PRESETS, "model.dropout=0.3"):
         assert word in text
     assert "train.optimizer=adam " in text
