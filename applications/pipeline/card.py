@@ -19,7 +19,7 @@ def write(run: Run, about: str, config: Any) -> None:
     parts = [
         f"# {run.application}: {run.name}",
         about.strip(),
-        *_results(run.metrics()),
+        *_results(run.results()),
         "## Use",
         f"    {command} predict run={run.name} input=...",
         *_saved_model(run),
@@ -52,12 +52,10 @@ def format_metric(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _results(entries: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """A section per stage: the newest entry, of the run's own settings if there is."""
+def _results(entries: dict[str, dict[str, Any]]) -> list[str]:
+    """A section per stage."""
     sections = []
-    for stage, history in entries.items():
-        own = [entry for entry in history if not entry["protocol"].get("changed")]
-        entry = (own or history)[-1]
+    for stage, entry in entries.items():
         metrics, protocol = entry["metrics"], entry["protocol"]
         rows = [(n, format_metric(v)) for n, v in flatten(metrics).items()]
         sections += [

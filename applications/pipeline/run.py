@@ -94,6 +94,16 @@ class Run:
             entries = json.loads(path.read_text(encoding="utf-8"))
         return entries
 
+    def results(self) -> dict[str, dict[str, Any]]:
+        """Return the entry that counts of each stage.
+
+        The newest that was measured with the run's own settings, or the newest of all
+        where there is none.
+        """
+        return {
+            stage: own_or_last(history) for stage, history in self.metrics().items()
+        }
+
     def record(
         self, stage: str, metrics: dict[str, Any], conditions: dict[str, Any]
     ) -> None:
@@ -228,3 +238,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def own_or_last(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """The newest entry without changed settings, or the newest."""
+    own = [entry for entry in history if not entry["protocol"].get("changed")]
+    return (own or history)[-1]

@@ -64,7 +64,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
 
 
 def _cells(run: runs.Run, values: dict, gap: str, lengths: list[str]) -> list[str]:
-    train = run.metrics()["train"][-1]["metrics"]
+    train = run.results()["train"]["metrics"]
     return [
         run.config(TranslationConfig).model.kind,
         f"{train['parameters']:,}",
@@ -100,7 +100,7 @@ def _metrics(run: runs.Run) -> dict:
             f"{run.name} is not evaluated. Run: python -m applications.translation "
             f"evaluate run={run.name}"
         )
-    return run.metrics()["evaluate"][-1]["metrics"]
+    return run.results()["evaluate"]["metrics"]
 
 
 def _row(cells: Sequence[str]) -> str:

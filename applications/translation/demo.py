@@ -31,7 +31,7 @@ def _report(run: runs.Run) -> None:
     from applications.translation.evaluation import read_translations
     from keras_attention import export
 
-    metrics = run.metrics()["evaluate"][-1]["metrics"]
+    metrics = run.results()["evaluate"]["metrics"]
     print(f"\n=== {run.name}\n")
     print(f"test BLEU {metrics['bleu']:.1f}, chrF {metrics['chrf']:.1f}, "
           f"{metrics['sentences']} sentences")  # fmt: skip

@@ -27,7 +27,8 @@ def evaluate(
     answers = translator.answers(sources, "beam")
     beam = [answer.translation for answer in answers]
     greedy = translator(sources, "greedy")
-    _write_translations(run, sources, references, beam)
+    if config == run.config(type(config)):  # else they are not those of the table
+        _write_translations(run, sources, references, beam)
     batches = data.evaluation_batches("test")
     model.compile(loss=losses.MaskedCrossentropy(), metrics=[metrics.Perplexity()])
     measured = model.evaluate(batches, verbose=0, return_dict=True)

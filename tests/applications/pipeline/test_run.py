@@ -133,3 +133,12 @@ def test_root(monkeypatch, tmp_path):
     assert (runs.default_root().parent / "applications").is_dir()
     monkeypatch.setenv(runs.ROOT_VARIABLE, str(tmp_path))
     assert runs.default_root() == tmp_path
+
+
+def test_results_are_those_of_the_runs_own_settings(tmp_path):
+    run = make(tmp_path)
+    run.record("evaluate", {"f1": 1}, {})
+    run.record("evaluate", {"f1": 2}, {"changed": ["data.examples=3"]})
+    run.record("export", {"bytes": 3}, {"changed": ["data.examples=3"]})
+    found = {stage: entry["metrics"] for stage, entry in run.results().items()}
+    assert found == {"evaluate": {"f1": 1}, "export": {"bytes": 3}}
