@@ -158,7 +158,7 @@ def chosen(query_length, key_length, bias=None, score=scaled_dot, mask=None):
     """The path for one head of size 16."""
     query, key = (ops.zeros((1, n, 1, 16)) for n in (query_length, key_length))
     problem = Problem(score, mask, key_length - query_length, 0.0, None)
-    return module._choose(problem, query, key, bias)
+    return module._choose(problem, query, key, key, bias)
 
 
 def test_short_is_dense_and_long_is_blockwise():
