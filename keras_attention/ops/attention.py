@@ -63,8 +63,9 @@ def attend(
             dropout.
         query_offset: Position of query 0 among the keys, instead of `S - T`.
         implementation: `"dense"`, `"blockwise"`, `"fused"`, `"flash"` (fused where that
-            exists, else blockwise), or `None`: chosen by a fixed rule on shapes.
-            Results agree to rounding.
+            exists, else blockwise; dense for a single query), or `None`: chosen by a
+            fixed rule on shapes. Results agree to rounding. On JAX the blockwise path
+            has no gradient inside a `scan` that computes its mask.
         return_attention_scores: Also return the scores before dropout (dense path).
 
     Returns:
@@ -108,7 +109,8 @@ def attend(
     path = implementation or _choose(problem, query, key, value, bias)
     if path == "flash":
         fits = bias is None and _can_fuse(problem, query, key, value)
-        path = "fused" if fits else "blockwise"
+        one_row = query.shape[1] == 1  # its scores are no larger than a key
+        path = "fused" if fits else "dense" if one_row else "blockwise"
     if return_attention_scores:
         path = "dense"
     if path == "fused":
