@@ -147,21 +147,20 @@ class _Plan:
 _MAX_ROWS = 1 << 16  # longer sequences reuse dropout seeds of the next group
 
 
+def _cut_rows(window: Window, tensor: Tensor, rows: Any) -> Tensor:
+    """Rows `(start, size)` of a `(B, N, L, H)` tensor, all features."""
+    features = (0, sizes(tensor)[-1])
+    return window.cut(tensor, window.batch, window.heads, rows, features)
+
+
 def _cut_inputs(
     window: Window, query: Tensor, key: Tensor, value: Tensor, biases: tuple
 ) -> tuple:
-    full = (0, None)
-    batch, heads, queries, keys = window[:4]
-
-    def cut(tensor: Tensor, *spans: Any) -> Tensor:
-        last = sizes(tensor)[-1]
-        return window.cut(tensor, *[(0, last) if s is full else s for s in spans])
-
     return (
-        cut(query, batch, heads, queries, full),
-        cut(key, batch, heads, keys, full),
-        cut(value, batch, heads, keys, full),
-        tuple(cut(b, batch, heads, queries, keys) for b in biases),
+        _cut_rows(window, query, window.queries),
+        _cut_rows(window, key, window.keys),
+        _cut_rows(window, value, window.keys),
+        tuple(window.cut(bias, *window[:4]) for bias in biases),
     )
 
 
@@ -349,8 +348,8 @@ def _tile_gradient(plan, segment, inputs, upstream, delta, carry, group, tile):
     key_sum, value_sum, shared = carry
     window = plan.window(segment, group, tile)
     q, k, v, b = _cut_inputs(window, query, key, value, biases)
-    do, _, _, _ = _cut_inputs(window, upstream, key, value, ())
-    d, _, _, _ = _cut_inputs(window, delta, key, value, ())
+    do = _cut_rows(window, upstream, window.queries)
+    d = _cut_rows(window, delta, window.queries)
 
     logits, pull_back = _backend.vjp(_logits(plan.problem.score), q, k, *weights)
     scores = _tile_scores(logits, b, _mask_tile(plan, segment, window))
