@@ -1,9 +1,9 @@
 """Settings of translation and their presets; imports no TensorFlow.
 
-Presets differ in numbers only. What they reached stands in the README beside this file,
-with machine and protocol.
+Presets differ in numbers only. What they took and reached stands in the project's
+README, with machine and protocol.
 
-    preset   command                                   cost on 2 CPU cores
+    preset   command                                   budget on 2 CPU cores
     smoke    train --preset smoke                      20 s; runs, learns nothing
     demo     make demo                                 6 min with all stages
     compare  train --preset compare model.kind=KIND    at most 8 min
