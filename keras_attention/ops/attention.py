@@ -8,16 +8,13 @@ from keras import ops
 from keras_attention.errors import fraction, one_of, require
 from keras_attention.ops import _backend, scores
 from keras_attention.ops.blockwise import Problem, add_bias, blockwise, drop, promote
+from keras_attention.ops.dispatch import can_fuse, choose
 from keras_attention.ops.masks import Causal, Mask, Padding, as_mask
 from keras_attention.ops.softmax import masked_softmax
 
 Tensor = Any
 
 IMPLEMENTATIONS = ("dense", "blockwise", "fused", "flash")
-
-# Scores of one batch row and head from which the blockwise path is taken: below, their
-# memory is no concern. `python -m benchmarks crossover` measures where time agrees.
-BLOCKWISE_FROM = 512 * 512
 
 
 def attend(
@@ -105,9 +102,9 @@ def attend(
 
     heads = query.shape[2] // key.shape[2]
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
-    path = implementation or _choose(problem, query, key, value, bias)
+    path = implementation or choose(problem, query, key, value, bias)
     if path == "flash":
-        fits = bias is None and _can_fuse(problem, query, key, value)
+        fits = bias is None and can_fuse(problem, query, key, value)
         one_row = query.shape[1] == 1  # its scores are no larger than a key
         path = "fused" if fits else "dense" if one_row else "blockwise"
     if return_attention_scores:
@@ -153,20 +150,6 @@ def _as_four_axes(bias: Tensor) -> Tensor:
     return bias
 
 
-def _choose(
-    problem: Problem, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
-) -> str:
-    """The fixed rule; what is not known at trace time counts as short."""
-    if bias is None and _can_fuse(problem, query, key, value):
-        return "fused"
-    query_length, key_length = query.shape[1], key.shape[1]
-    if None in (query_length, key_length):
-        return "dense"
-    per_logit = query.shape[-1] if scores.is_pairwise(problem.score) else 1
-    is_long = query_length * key_length * per_logit >= BLOCKWISE_FROM
-    return "blockwise" if is_long and query_length > 1 else "dense"
-
-
 def _dense(problem, query, key, value, bias, weights):
     """Output and scores, both heads-first."""
     logits = problem.score(*(promote(x) for x in (query, key, *weights)))
@@ -189,26 +172,9 @@ def _dense(problem, query, key, value, bias, weights):
 # ------------------------------------------------------------ the framework's kernel
 
 
-def _can_fuse(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> bool:
-    """Whether the backend has a kernel that computes exactly this.
-
-    The kernels know a causal mask only aligned to the start, which is ours where
-    `T = S`, and a key mask.
-    """
-    plain = problem.score is scores.scaled_dot and not problem.dropout
-    if not plain or not _backend.has_fused_attention(key, value):
-        return False
-    mask = problem.mask
-    if isinstance(mask, Causal):
-        aligned = _backend.is_static(problem.offset) and problem.offset == 0
-        return aligned and query.shape[1] == key.shape[1]
-    keys_only = isinstance(mask, Padding) and mask.query_mask is None
-    return mask is None or keys_only
-
-
 def _fused(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     require(
-        _can_fuse(problem, query, key, value),
+        can_fuse(problem, query, key, value),
         "The fused kernel computes score='scaled_dot' without dropout, under no mask, "
         "`Causal()` with equal lengths, or key padding, on PyTorch and JAX on a GPU.",
         backend=keras.backend.backend(),

@@ -81,6 +81,16 @@ def segments(
     return planned
 
 
+def visited_share(
+    query_length: int, key_length: int, mask: Mask | None, offset: Size
+) -> float:
+    """Share of the scores that tiles of `TILE_ROWS` rows do not skip."""
+    rows = min(TILE_ROWS, query_length)
+    plan = segments(query_length, key_length, rows, mask, offset)
+    visited = sum(s.tiles * s.rows * s.width for s in plan)
+    return visited / (query_length * key_length)
+
+
 def _planned(
     first_row: int,
     rows: int,

@@ -7,10 +7,7 @@ from keras import ops
 
 from keras_attention import masks
 from keras_attention.ops import attend
-from keras_attention.ops import attention as module
 from keras_attention.ops._backend import has_fused_attention
-from keras_attention.ops.blockwise import Problem
-from keras_attention.ops.scores import additive, scaled_dot
 from tests.backend import (
     jax_only,
     tensor,
@@ -151,29 +148,11 @@ def test_c24_window_counts_the_token_itself():
     np.testing.assert_allclose(found[-1], [0, 0, 0, 1 / 3, 1 / 3, 1 / 3], rtol=1e-6)
 
 
-# -------------------------------------------------------------------- the path it takes
-
-
-def chosen(query_length, key_length, bias=None, score=scaled_dot, mask=None):
-    """The path for one head of size 16."""
-    query, key = (ops.zeros((1, n, 1, 16)) for n in (query_length, key_length))
-    problem = Problem(score, mask, key_length - query_length, 0.0, None)
-    return module._choose(problem, query, key, key, bias)
-
-
-def test_short_is_dense_and_long_is_blockwise():
-    bias = ops.zeros((1, 1, 1, 1))
-    assert chosen(64, 64, bias) == "dense"
-    assert chosen(1024, 1024, bias) == "blockwise"
-    assert chosen(1, 10**6, bias) == "dense"
-    shorter = int(module.BLOCKWISE_FROM**0.5) // 2
-    assert chosen(shorter, shorter, bias) == "dense"
-    assert chosen(shorter, shorter, bias, additive) == "blockwise"
+# --------------------------------------------------------------- the framework's kernel
 
 
 @tensorflow_only
 def test_tensorflow_has_no_fused_kernel():
-    assert chosen(64, 64) == "dense"
     with pytest.raises(ValueError, match=r"The fused kernel.*backend='tensorflow'"):
         attend(*inputs(), implementation="fused")
 
@@ -205,10 +184,6 @@ def test_fused_equals_dense_with_gradients(name):
 
 @needs_fused_kernel
 def test_only_what_the_kernel_computes_is_fused():
-    assert chosen(8, 8) == chosen(8, 8, mask=masks.Causal()) == "fused"
-    assert chosen(4, 8, mask=masks.Causal()) == "dense"
-    assert chosen(8, 8, mask=masks.Local(3)) == "dense"
-    assert chosen(8, 8, bias=ops.zeros((8, 8))) == "dense"
     with pytest.raises(ValueError, match="The fused kernel computes"):
         attend(*inputs(), mask=masks.Local(2), implementation="fused")
 

@@ -52,21 +52,17 @@ def test_plans_visit_what_the_mask_allows(mask, query_length, key_length, rows, 
     assert (visits[allowed] == 1).all()
 
 
-def visited(mask, length, rows):
-    """Share of all pairs that the plan visits."""
-    plan = tiling.segments(length, length, rows, mask, 0)
-    return sum(s.tiles * s.rows * s.width for s in plan) / length**2
-
-
 def test_causal_visits_little_more_than_half():
-    assert visited(masks.Causal(), 4096, 128) < 0.57
+    assert tiling.visited_share(4096, 4096, masks.Causal(), 0) < 0.57
 
 
 def test_local_visits_the_band_only():
-    """A band of 127 keys over tiles of 64 rows and blocks of 4."""
-    share = visited(masks.Local(64), 4096, 64)
-    assert share < (64 + 127 + 8) / 4096
-    assert visited(masks.Causal() & masks.Local(64), 4096, 64) < 0.6 * share + 0.01
+    """A band of 127 keys over tiles of 128 rows and blocks of 4."""
+    local = masks.Local(64)
+    share = tiling.visited_share(4096, 4096, local, 0)
+    assert share < (tiling.TILE_ROWS + 127 + 8) / 4096
+    half = tiling.visited_share(4096, 4096, masks.Causal() & local, 0)
+    assert half < (tiling.TILE_ROWS + 64 + 8) / 4096
 
 
 def test_no_mask_is_one_segment_without_masking():

@@ -1,0 +1,90 @@
+"""C69: a fresh process without user code reloads every layer and model as it was."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import keras
+import numpy as np
+
+from keras_attention import models
+from tests.backend import to_numpy
+from tests.catalogue import ROWS
+from tests.contract import as_tuple, everything
+from tests.recurrent import Recurrent
+
+# Keras imports no package that a file names: the library must be there, nothing else.
+_RELOAD = """
+import sys
+from pathlib import Path
+
+import keras
+import keras_attention
+import numpy as np
+
+for path in Path(sys.argv[1]).glob("*.keras"):
+    model = keras.saving.load_model(path)
+    found = model(dict(np.load(path.with_suffix(".inputs.npz"))))
+    found = [keras.ops.cast(x, "float32") for x in keras.tree.flatten(found)]
+    found = [keras.ops.convert_to_numpy(x) for x in found]
+    np.savez(path.with_suffix(".outputs.npz"), *found)
+    path.with_suffix(".json").write_text(model.to_json())
+"""
+
+
+def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
+    """Name, model and inputs of all that is saved."""
+    for row in ROWS:
+        yield row.name, *_around(row, row.built())
+        if row.configured and row.layer != "attention_cell":
+            yield f"{row.name}_configured", *_around(row, row.configured())
+    ids = np.array([[5, 6, 7, 2], [8, 9, 2, 0]])
+    inputs = {"source": ids, "target": ids[:, :3]}
+    yield "transformer", models.TransformerSeq2Seq(**_TRANSFORMER), inputs
+    # `AttentionCell` as its user has it: inside another layer's loop.
+    for attention, order in (("additive", "luong"), ("general", "bahdanau")):
+        model = models.RecurrentSeq2Seq(11, 8, attention, order, 0.1, name="mine")
+        yield f"recurrent_{attention}", model, inputs
+
+
+_TRANSFORMER = {
+    "vocabulary_size": 11,
+    "num_layers": 2,
+    "num_heads": 2,
+    "hidden_dim": 8,
+    "intermediate_dim": 16,
+    "dropout": 0.1,
+    "attention_dropout": 0.2,
+    "activation": "gelu",
+    "normalize_first": False,
+    "positions": "learned",
+    "max_sequence_length": 9,
+    "attention": "multi_head",
+    "attention_options": {"use_gate": True, "num_key_value_heads": 1},
+    "name": "mine",
+}
+
+
+def _around(row, layer) -> tuple[keras.Model, dict[str, np.ndarray]]:
+    given = {f"input_{i}": to_numpy(x) for i, x in enumerate(row.tensors())}
+    symbolic = {name: keras.Input(x.shape[1:], name=name) for name, x in given.items()}
+    result = layer(*symbolic.values(), **everything(row))
+    return keras.Model(symbolic, result), given
+
+
+def test_c69_a_fresh_process_reloads_everything(tmp_path):
+    expected = {}
+    for name, model, inputs in _saved():
+        if any(isinstance(layer, Recurrent) for layer in model.layers):
+            continue  # a layer of the tests, and so user code
+        model.save(tmp_path / f"{name}.keras")
+        np.savez(tmp_path / f"{name}.inputs.npz", **inputs)
+        expected[name] = model.to_json(), as_tuple(model(inputs))
+    command = [sys.executable, "-c", _RELOAD, str(tmp_path)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    for name, (config, outputs) in expected.items():
+        assert (tmp_path / f"{name}.json").read_text() == config, name
+        found = np.load(tmp_path / f"{name}.outputs.npz")
+        for x, y in zip(outputs, found.values(), strict=True):
+            np.testing.assert_allclose(to_numpy(x), y, rtol=0, atol=1e-6, err_msg=name)
