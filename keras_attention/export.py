@@ -56,25 +56,28 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tensorflow as tf
 import tensorflow_text
 sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
-directory, endpoint = sys.argv[1:3]
+directory, *endpoints = sys.argv[1:]
 batches = json.load(sys.stdin)
 model = tf.saved_model.load(directory)
-ask = model.signatures[endpoint]
-answers = []
-for batch in batches:
+
+def answer(ask, batch):
     (name,) = ask.structured_input_signature[1]
     found = ask(**{name: tf.constant(batch)})
-    answers.append({
+    return {
         key: [x.decode() if isinstance(x, bytes) else x for x in value.numpy().tolist()]
         for key, value in found.items() if value.shape.rank == 1
-    })
-json.dump(answers, sys.stdout)
+    }
+
+json.dump(
+    {e: [answer(model.signatures[e], batch) for batch in batches] for e in endpoints},
+    sys.stdout,
+)
 """
 
 
 def ask_alone(
-    directory: Path, batches: Sequence[Sequence[str]], endpoint: str
-) -> list[dict[str, list]]:
+    directory: Path, batches: Sequence[Sequence[str]], endpoints: Sequence[str]
+) -> dict[str, list[dict[str, list]]]:
     """Answers of a SavedModel of strings in a fresh process without this package.
 
     The process may import TensorFlow and tensorflow_text only; this package and
@@ -83,15 +86,15 @@ def ask_alone(
     Args:
         directory: The SavedModel.
         batches: Inputs, a list of strings per call.
-        endpoint: Name of the signature; it takes one tensor of strings `(B,)`.
+        endpoints: Names of signatures; each takes one tensor of strings `(B,)`.
 
     Returns:
-        Per batch, every output of one number or string per input.
+        For each endpoint, per batch, every output of one number or string per input.
 
     Raises:
         RuntimeError: the process failed; its error output is in the message.
     """
-    command = [sys.executable, "-I", "-c", _ASK, str(directory), endpoint]
+    command = [sys.executable, "-I", "-c", _ASK, str(directory), *endpoints]
     process = subprocess.run(
         command,
         input=json.dumps([list(batch) for batch in batches]),

@@ -42,7 +42,7 @@ def _report(run: runs.Run) -> None:
     picture = sorted(run.path("figures").glob("*.png"))[-1]
     print(f"\nattention: {picture}")
     saved_model = run.path("saved_model", "1")
-    (answer,) = export.ask_alone(saved_model, [[SENTENCE]], "beam")
+    (answer,) = export.ask_alone(saved_model, [[SENTENCE]], ["beam"])["beam"]
     print(f"SavedModel: {saved_model}")
     print(f"  {SENTENCE} -> {answer['translation'][0]}")
 

@@ -81,9 +81,9 @@ def check(directory: Path, sentences: Sequence[str], translator: Translator) -> 
         list(sentences[i : i + _BATCH]) for i in range(0, len(sentences), _BATCH)
     ]
     texts = [text for batch in batches for text in batch]
-    for search in ("greedy", "beam"):
-        answers = saved_model.ask_alone(directory, batches, search)
-        alone = [text for answer in answers for text in answer["translation"]]
+    answers = saved_model.ask_alone(directory, batches, ["greedy", "beam"])
+    for search, answered in answers.items():
+        alone = [text for answer in answered for text in answer["translation"]]
         pairs = zip(alone, translator(texts, search), strict=True)
         different = [(there, here) for there, here in pairs if there != here]
         if different:

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keras_attention import layers
-from keras_attention.errors import one_of, positive_integer
+from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers.attention_cell import ORDERS
 from keras_attention.layers.base import ScoresOnRequest, call_arguments
 
@@ -66,10 +66,12 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         self.attention = one_of("attention", attention, ATTENTIONS)
         self.order = one_of("order", order, ORDERS)
         self.supports_masking = True
-        self.cell = keras.layers.GRUCell(units, dtype=self.dtype_policy, name="gru")
-        if attention != "none":
+        gru = keras.layers.GRUCell(units, dtype=self.dtype_policy, name="gru")
+        if attention == "none":
+            self.cell = _SummaryCell(gru, dtype=self.dtype_policy, name="summary_cell")
+        else:
             self.cell = layers.AttentionCell(
-                self.cell,
+                gru,
                 self._attention_layer(),
                 order,
                 dtype=self.dtype_policy,
@@ -93,15 +95,11 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
             layer.build((None, size))
             return layer
 
+        read_shape = summary_shape if self.attention == "none" else memory_shape
         self.start = dense("start", summary_shape[-1])
-        if self.attention == "none":
-            context = summary_shape[-1]
-            self.cell.build((None, inputs_shape[-1] + context))
-        else:
-            context = memory_shape[-1]
-            self.cell.build_for(inputs_shape, memory_shape)
+        self.cell.build_for(inputs_shape, read_shape)
         self.rnn.built = True
-        self.output_dense = dense("output", self.units + context)
+        self.output_dense = dense("output", self.units + read_shape[-1])
 
     def initial_state(self, memory: Tensor, summary: Tensor, memory_mask=None) -> list:
         """State before the first step; `step` continues from it."""
@@ -112,13 +110,6 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
 
     def step(self, inputs: Tensor, state: list) -> tuple[Tensor, list]:
         """One step: inputs `(B, D_in)` to output `(B, U)` and the next state."""
-        if self.attention == "none":
-            hidden, summary = state
-            joined = ops.concatenate([inputs, summary], axis=-1)
-            output, after = self.cell(joined, [hidden])
-            hidden = after[0] if isinstance(after, list) else after
-            output = ops.concatenate([output, summary], axis=-1)
-            return self.output_dense(output), [hidden, summary]
         output, state = self.cell(inputs, state)
         return self.output_dense(output), state
 
@@ -130,13 +121,12 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         memory_mask=None,
         return_attention_scores=False,
     ):
+        require(
+            self.attention != "none" or not return_attention_scores,
+            "A decoder without attention has no scores to return.",
+            attention=self.attention,
+        )
         state = self.initial_state(memory, summary, memory_mask)
-        if self.attention == "none":
-            one_of("return_attention_scores", return_attention_scores, [False])
-            repeated = ops.repeat(summary[:, None], ops.shape(inputs)[1], axis=1)
-            joined = ops.concatenate([inputs, repeated], axis=-1)
-            hidden = self.rnn(joined, initial_state=state[:1])
-            return self.output_dense(ops.concatenate([hidden, repeated], axis=-1))
         outputs = self.rnn(inputs, initial_state=state)
         if not return_attention_scores:
             return self.output_dense(outputs)
@@ -163,3 +153,31 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
             "attention": self.attention,
             "order": self.order,
         }
+
+
+class _SummaryCell(keras.layers.Layer):
+    """In `AttentionCell`'s place without attention: each step reads one summary.
+
+    The states are those of the wrapped cell, then the summary `(B, D_s)`; the output
+    is `[h_t, summary]`.
+    """
+
+    def __init__(self, cell, **kwargs):
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.summary_size = 0
+
+    @property
+    def state_size(self):
+        return [self.cell.state_size, self.summary_size]
+
+    def build_for(self, inputs_shape, summary_shape):
+        self.summary_size = summary_shape[-1]
+        self.cell.build((None, inputs_shape[-1] + self.summary_size))
+        self.built = True
+
+    def call(self, inputs, states, training=False):
+        hidden, summary = states
+        inputs = ops.concatenate([inputs, summary], axis=-1)
+        output, (hidden,) = self.cell(inputs, [hidden], training=training)
+        return ops.concatenate([output, summary], axis=-1), [hidden, summary]

@@ -33,8 +33,7 @@ class AttentionCell(keras.layers.Layer):
         attention: A two-input attention layer with one head, such as
             `AdditiveAttention(64)`: its projections and score are used.
         order: `"bahdanau"` or `"luong"`. Luong's input feeding passes on his
-        attentional
-            vector; here it is the context.
+            attentional vector; here it is the context.
         **kwargs: Those of `keras.layers.Layer`.
 
     Call args:

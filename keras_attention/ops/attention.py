@@ -60,8 +60,7 @@ def attend(
         query_offset: Position of query 0 among the keys, instead of `S - T`.
         implementation: `"dense"`, `"blockwise"`, `"fused"`, `"flash"` (fused where that
             exists, else blockwise; dense for a single query), or `None`: chosen by a
-            fixed rule on shapes. Results agree to rounding. On JAX the blockwise path
-            has no gradient inside a `scan` that computes its mask.
+            fixed rule on shapes. Results agree to rounding.
         return_attention_scores: Also return the scores before dropout (dense path).
 
     Returns:

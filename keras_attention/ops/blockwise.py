@@ -14,8 +14,8 @@ Everything here is heads-first: query `(B, N, T, H)`, key `(B, N, S, H)`, value
 `(B, N, S, V)`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import keras
@@ -41,6 +41,20 @@ class Problem:
     dropout: float
     seed: Tensor | None
 
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The tensors in here, which JAX must see as arguments inside a `scan`."""
+        held = () if self.mask is None else self.mask.tensors()
+        return (*held, *(x for x in (self.offset, self.seed) if ops.is_tensor(x)))
+
+    def with_tensors(self, tensors: Iterable[Tensor]) -> "Problem":
+        """The same problem over other tensors, in the order of `tensors()`."""
+        given = iter(tensors)
+        mask = None if self.mask is None else self.mask.with_tensors(given)
+        offset, seed = (
+            next(given) if ops.is_tensor(x) else x for x in (self.offset, self.seed)
+        )
+        return replace(self, mask=mask, offset=offset, seed=seed)
+
 
 def blockwise(
     problem: Problem,
@@ -52,23 +66,26 @@ def blockwise(
 ) -> Tensor:
     """Attention output `(B, N, T, V)`; differentiable in every tensor given."""
     biases = () if bias is None else (bias,)
-    plan = _Plan.of(problem, query, key, len(biases))
+    held = problem.tensors()
 
     @ops.custom_gradient
     def attend(*tensors):
         # Eager TensorFlow would tape every tile; the gradient is below.
         tensors = tuple(ops.stop_gradient(x) for x in tensors)
+        tensors, fixed = tensors[len(held) :], tensors[: len(held)]
+        plan = _Plan.of(problem.with_tensors(fixed), *tensors[:2], len(biases))
         output = _forward(plan, *tensors)
         kept = ops.stop_gradient(output)  # PyTorch: no cycle through `output`
 
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.
             upstream = args[0] if upstream is None else upstream
-            return _backward(plan, kept, upstream, *tensors)
+            grads = _backward(plan, kept, upstream, *tensors)
+            return (*[None] * len(held), *grads)
 
         return output, gradient
 
-    return attend(query, key, value, *biases, *weights)
+    return attend(*held, query, key, value, *biases, *weights)
 
 
 @dataclass(frozen=True)

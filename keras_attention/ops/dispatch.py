@@ -14,7 +14,7 @@ Tensor = Any
 # a score of pairs would write `(T, S, H)`, and where the scores would not fit.
 SPARED_FROM = 512 * 512  # scores of one batch row and head, for a mask that spares
 SPARED_SHARE = 0.75  # share of the scores it may leave to compute
-PAIRWISE_FROM = 2**25  # elements of all batch rows and heads
+PAIRWISE_FROM = 2**27  # elements of all batch rows and heads: 512 MiB in float32
 SCORES_FROM = 2**28  # scores of all batch rows and heads: 1 GiB in float32
 UNKNOWN_BATCH = 32  # what a batch size unknown before run time is taken for
 

@@ -15,6 +15,8 @@ all cached keys under a causal mask; `query_offset` overrides `S - T`.
 `Padding` and `Dense` wrap run-time tensors and never do.
 """
 
+import copy
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import keras
@@ -102,6 +104,26 @@ class Mask:
                 offset=query_offset,
             )
         )
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The run-time tensors it stands on."""
+        found: tuple[Tensor, ...] = ()
+        for part in vars(self).values():
+            if isinstance(part, Mask):
+                found += part.tensors()
+            elif ops.is_tensor(part):
+                found += (part,)
+        return found
+
+    def with_tensors(self, tensors: Iterator[Tensor]) -> "Mask":
+        """The same mask over the next of `tensors`, in the order of `tensors()`."""
+        changed = copy.copy(self)
+        for name, part in vars(self).items():
+            if isinstance(part, Mask):
+                setattr(changed, name, part.with_tensors(tensors))
+            elif ops.is_tensor(part):
+                setattr(changed, name, next(tensors))
+        return changed
 
     def __and__(self, other: "Mask") -> "Mask":
         return And(self, other)

@@ -61,19 +61,22 @@ def test_the_first_endpoint_is_the_default(saved):
 @pytest.mark.slow
 def test_answers_alone(saved):
     batches = [["Käse", ""], ["a", "bb", "ccc"]]
-    first, second = export.ask_alone(saved, batches, "measure")
+    answers = export.ask_alone(saved, batches, ["measure", "shout"])
+    assert list(answers) == ["measure", "shout"]
+    first, second = answers["measure"]
     assert first == {"twice": [8.0, 0.0], "text": ["Käse", ""]}
     assert second == {"twice": [2.0, 4.0, 6.0], "text": ["a", "bb", "ccc"]}
+    assert answers["shout"][1] == {"text": ["A", "BB", "CCC"]}
 
 
 @pytest.mark.slow
 def test_a_process_that_fails_says_why(saved):
     with pytest.raises(RuntimeError, match=r"does not answer alone:\n(.|\n)*whisper"):
-        export.ask_alone(saved, [["a"]], "whisper")
+        export.ask_alone(saved, [["a"]], ["whisper"])
 
 
 @pytest.mark.slow
 def test_the_process_has_no_access_to_this_package(saved, monkeypatch):
     monkeypatch.setattr(export, "_ASK", export._ASK + "\nimport keras_attention")
     with pytest.raises(RuntimeError, match="keras_attention"):
-        export.ask_alone(saved, [], "measure")
+        export.ask_alone(saved, [], ["measure"])

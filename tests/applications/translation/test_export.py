@@ -23,8 +23,9 @@ def test_a_transformer_has_attention(translator):
 
 
 def test_a_difference_is_an_error_that_shows_it(translator, tmp_path, monkeypatch):
-    def ask(directory, batches, endpoint):
-        return [{"translation": ["?"] * len(batch)} for batch in batches]
+    def ask(directory, batches, endpoints):
+        answers = [{"translation": ["?"] * len(batch)} for batch in batches]
+        return dict.fromkeys(endpoints, answers)
 
     monkeypatch.setattr(saved_model, "ask_alone", ask)
     with pytest.raises(UserError, match=r"answers 4 of 4 .* '\?' instead of ''"):
@@ -34,9 +35,12 @@ def test_a_difference_is_an_error_that_shows_it(translator, tmp_path, monkeypatc
 def test_the_check_asks_for_blank_and_single_texts(translator, tmp_path, monkeypatch):
     asked = {}
 
-    def ask(directory, batches, endpoint):
-        asked[endpoint] = batches
-        return [{"translation": translator(batch, endpoint)} for batch in batches]
+    def ask(directory, batches, endpoints):
+        asked.update(dict.fromkeys(endpoints, batches))
+        return {
+            search: [{"translation": translator(batch, search)} for batch in batches]
+            for search in endpoints
+        }
 
     monkeypatch.setattr(saved_model, "ask_alone", ask)
     texts = [f"Line {i}." for i in range(53)]
@@ -48,9 +52,9 @@ def test_the_check_asks_for_blank_and_single_texts(translator, tmp_path, monkeyp
 @pytest.mark.slow
 def test_c41_the_saved_model_answers_blank_texts(smoke_run):
     directory = smoke_run.path("saved_model", "1")
-    for endpoint in ("greedy", "beam"):
-        batches = [C41, ["hello"], [""], ["", ""]]
-        answers = saved_model.ask_alone(directory, batches, endpoint)
+    batches = [C41, ["hello"], [""], ["", ""]]
+    found = saved_model.ask_alone(directory, batches, ["greedy", "beam"])
+    for answers in found.values():
         texts = [answer["translation"] for answer in answers]
         assert [texts[0][0], texts[0][2]] == ["", ""]
         assert texts[0][1:2] == texts[1]

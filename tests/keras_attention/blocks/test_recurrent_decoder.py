@@ -189,5 +189,5 @@ def test_without_attention_the_order_is_checked_too():
 
 
 def test_without_attention_there_are_no_scores():
-    with pytest.raises(ValueError, match="`return_attention_scores`"):
+    with pytest.raises(ValueError, match="without attention has no scores"):
         make("none")(*inputs(), return_attention_scores=True)

@@ -82,7 +82,7 @@ def test_cross_attention_scores(kind):
 
 
 def test_without_attention_there_are_no_scores():
-    with pytest.raises(ValueError, match="`return_attention_scores`"):
+    with pytest.raises(ValueError, match="without attention has no scores"):
         make(**KINDS["none"]).cross_attention_scores(SOURCE, TARGET)
 
 

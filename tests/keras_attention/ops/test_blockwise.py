@@ -14,6 +14,7 @@ from keras_attention.ops import attend, tiling
 from tests.backend import (
     BACKEND,
     compiled,
+    jax_only,
     slow_on_jax,
     tensor,
     tensorflow_only,
@@ -253,6 +254,49 @@ def test_compiled_forward_equals_eager():
     expected = to_numpy(function(*inputs()))
     found = to_numpy(compiled(function)(*inputs()))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+# ------------------------------------------------------------------------ JAX: loops
+
+
+@jax_only
+@pytest.mark.parametrize("remat", [False, True])
+def test_a_scan_may_compute_mask_offset_and_seed(remat):
+    """They enter as arguments: what JAX's loops compute must not be closed over."""
+    import jax
+
+    query, key, value = inputs()
+    lengths = jax.numpy.array([9, 20])
+
+    def attended(query, length):
+        keys = jax.numpy.arange(S)[None] < length
+        output = attend(
+            query,
+            key,
+            value,
+            mask=masks.Causal() & masks.Padding(keys),
+            dropout=0.3,
+            seed=SEED + length.astype("uint32"),
+            query_offset=length,
+            implementation="blockwise",
+        )
+        return jax.numpy.sum(jax.numpy.sin(output))
+
+    def one_by_one(query):
+        return sum(attended(query, length) for length in lengths)
+
+    def scanned(query):
+        step = jax.checkpoint(attended) if remat else attended
+        return jax.lax.scan(
+            lambda total, length: (total + step(query, length), None), 0.0, lengths
+        )[0]
+
+    for expected, found in zip(
+        jax.value_and_grad(one_by_one)(query),
+        jax.value_and_grad(scanned)(query),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
 # ------------------------------------------------------------------------------ dropout

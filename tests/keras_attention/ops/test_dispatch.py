@@ -45,7 +45,7 @@ def test_blockwise_where_the_scores_would_not_fit():
 
 def test_a_score_of_pairs_counts_every_feature():
     assert chosen(512, 512, score=additive) == "dense"
-    assert chosen(512, 512, score=additive, batch=8) == "blockwise"
+    assert chosen(512, 512, score=additive, batch=32) == "blockwise"
 
 
 def test_one_query_and_unknown_lengths_are_dense():
