@@ -112,7 +112,7 @@ def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
     if verdict.fastest is not None:
         reached += f" ({_number(verdict.fastest)})"
     return (
-        str(target.row),
+        str(target.row or "any"),
         verdict.case,
         what,
         f"{relation} {target.limit:g} {unit}".strip(),
