@@ -86,7 +86,7 @@ def chosen(case: Case) -> str:
 
     from keras_attention import masks
     from keras_attention.ops import dispatch, scores
-    from keras_attention.ops.blockwise import Problem
+    from keras_attention.ops.problem import Problem
 
     x = keras.KerasTensor(case.shape, dtype=case.dtype)
     score = scores.additive if case.computes == ADDITIVE else scores.scaled_dot

@@ -58,15 +58,14 @@ def is_static(*values: Size) -> bool:
 def has_fused_attention(key: Tensor, value: Tensor) -> bool:
     """Whether `keras.ops.dot_product_attention` never holds `T x S` scores here.
 
-    PyTorch has such a kernel on every device, JAX on GPUs for half precision and values
-    as wide as keys, TensorFlow none. (On TPUs Keras 3.15 applies the mask of the first
-    row to all.)
+    PyTorch has such a kernel on every device and JAX on GPUs for half precision, both
+    for values as wide as keys; TensorFlow has none. (On TPUs Keras 3.15 applies the
+    mask of the first row to all.)
     """
-    if BACKEND == "jax":
-        is_half = keras.backend.standardize_dtype(key.dtype) in ("float16", "bfloat16")
-        fits = is_half and key.shape[-1] == value.shape[-1]
-        return fits and jax.default_backend() == "gpu"
-    return BACKEND == "torch"
+    if BACKEND == "tensorflow" or key.shape[-1] != value.shape[-1]:
+        return False
+    is_half = keras.backend.standardize_dtype(key.dtype) in ("float16", "bfloat16")
+    return BACKEND == "torch" or (is_half and jax.default_backend() == "gpu")
 
 
 def get_mask(tensor: Tensor) -> Tensor | None:
@@ -118,6 +117,7 @@ def _scan_tensorflow(step, carry, length, emits):
         body,
         (tf.constant(0), tuple(carry), arrays),
         parallel_iterations=1,
+        maximum_iterations=length,  # XLA cannot differentiate the loop without
     )
     return carry, tuple(array.stack() for array in arrays)
 
@@ -203,7 +203,7 @@ def keep_mask(seed: Tensor, index: Tensor, shape: tuple, rate: float) -> Tensor:
 
 
 def _uniform_tensorflow(seed, index, shape):
-    seed = tf.cast(tf.bitcast(tf.cast(seed, "uint32"), "int32"), "int32")
+    seed = tf.bitcast(tf.cast(seed, "uint32"), "int32")
     seed = tf.random.experimental.stateless_fold_in(seed, index)
     return tf.random.stateless_uniform(shape, seed)
 

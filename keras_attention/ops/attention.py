@@ -7,9 +7,10 @@ from keras import ops
 
 from keras_attention.errors import fraction, one_of, require
 from keras_attention.ops import _backend, scores
-from keras_attention.ops.blockwise import Problem, add_bias, blockwise, drop, promote
+from keras_attention.ops.blockwise import blockwise
 from keras_attention.ops.dispatch import can_fuse, choose
 from keras_attention.ops.masks import Causal, Mask, Padding, as_mask
+from keras_attention.ops.problem import Problem, add_bias, drop, promote
 from keras_attention.ops.softmax import masked_softmax
 
 Tensor = Any
@@ -103,13 +104,13 @@ def attend(
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
     path = implementation or choose(problem, query, key, value, bias)
     if path == "flash":
-        fits = bias is None and can_fuse(problem, query, key, value)
+        fits = can_fuse(problem, query, key, value, bias)
         one_row = query.shape[1] == 1  # its scores are no larger than a key
         path = "fused" if fits else "dense" if one_row else "blockwise"
     if return_attention_scores:
         path = "dense"
     if path == "fused":
-        return _fused(problem, query, key, value)
+        return _fused(problem, query, key, value, bias)
     query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
     if path == "blockwise":
         output = blockwise(problem, query, key, value, bias, weights)
@@ -171,11 +172,14 @@ def _dense(problem, query, key, value, bias, weights):
 # ------------------------------------------------------------ the framework's kernel
 
 
-def _fused(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _fused(
+    problem: Problem, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+) -> Tensor:
     require(
-        can_fuse(problem, query, key, value),
-        "The fused kernel computes score='scaled_dot' without dropout, under no mask, "
-        "`Causal()` with equal lengths, or key padding, on PyTorch and JAX on a GPU.",
+        can_fuse(problem, query, key, value, bias),
+        "The fused kernel computes score='scaled_dot' for values as wide as keys, "
+        "without dropout or bias, under no mask, `Causal()` with equal lengths, or key "
+        "padding, on PyTorch and JAX on a GPU.",
         backend=keras.backend.backend(),
     )
     mask = problem.mask

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from keras_attention.ops import _backend, scores, tiling
-from keras_attention.ops.blockwise import Problem
 from keras_attention.ops.masks import Causal, Padding
+from keras_attention.ops.problem import Problem
 
 Tensor = Any
 
@@ -23,7 +23,7 @@ def choose(
     problem: Problem, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
 ) -> str:
     """The fixed rule; a length not known at trace time counts as short."""
-    if bias is None and can_fuse(problem, query, key, value):
+    if can_fuse(problem, query, key, value, bias):
         return "fused"
     batch, query_length, num_heads, head_size = query.shape
     lengths = query_length, key.shape[1]
@@ -40,14 +40,16 @@ def choose(
     return "blockwise" if spares or total >= SCORES_FROM else "dense"
 
 
-def can_fuse(problem: Problem, query: Tensor, key: Tensor, value: Tensor) -> bool:
+def can_fuse(
+    problem: Problem, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+) -> bool:
     """Whether the backend has a kernel that computes exactly this.
 
     The kernels know a causal mask only aligned to the start, which is ours where
     `T = S`, and a key mask.
     """
     plain = problem.score is scores.scaled_dot and not problem.dropout
-    if not plain or not _backend.has_fused_attention(key, value):
+    if bias is not None or not plain or not _backend.has_fused_attention(key, value):
         return False
     mask = problem.mask
     if isinstance(mask, Causal):

@@ -11,12 +11,14 @@ engine then takes smaller tiles.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
 from keras_attention.errors import one_of
+from keras_attention.ops.softmax import at_least_float32
 
 Tensor = Any
 Score = Callable[..., Tensor]
@@ -83,6 +85,31 @@ def gaussian(query: Tensor, key: Tensor, bandwidth: Tensor) -> Tensor:
     return -ops.sum(ops.square(difference / bandwidth), axis=-1) / 2
 
 
+@dataclass(frozen=True)
+class SoftCapped:
+    """`cap * tanh(logits / cap)` of another score: logits stay within `(-cap, cap)`.
+
+    In at least float32. It takes the weights of the score inside, and tiles as that.
+    Gemma Team 2024, arXiv:2408.00118, section 2.
+
+    Attributes:
+        score: Name or function of the score inside.
+        cap: Bound of the logits, above 0; 50 in Gemma 2.
+    """
+
+    score: "str | Score"
+    cap: float
+
+    def __call__(self, query: Tensor, key: Tensor, *weights: Tensor) -> Tensor:
+        logits = at_least_float32(get(self.score)(query, key, *weights))
+        return self.cap * ops.tanh(logits / self.cap)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the score inside is marked `@pairwise`."""
+        return is_pairwise(get(self.score))
+
+
 _SCORES: dict[str, Score] = {
     "dot": dot,
     "scaled_dot": scaled_dot,
@@ -138,6 +165,8 @@ def weights(
         query_size: Feature size of (projected) queries.
         key_size: Feature size of (projected) keys.
     """
+    if isinstance(score, SoftCapped):
+        return weights(score.score, query_size, key_size)
     specs: dict[Score, dict[str, ScoreWeight]] = {
         general: {"kernel": ScoreWeight((query_size, key_size))},
         additive: {"scale": ScoreWeight((key_size,))},
@@ -154,3 +183,37 @@ def values(score: str | Score, kept: Sequence[Tensor]) -> tuple[Tensor, ...]:
         ops.convert_to_tensor(weight) if spec.start is None else ops.exp(weight)
         for spec, weight in zip(specs, kept, strict=True)
     )
+
+
+def multiply_adds(
+    score: str | Score,
+    query_length: int,
+    key_length: int,
+    query_size: int,
+    key_size: int,
+) -> int | None:
+    """Multiply-adds of the matrix products of one head's logits `(T, S)`.
+
+    `T S H` for the dot products, `T Hq Hk + T S Hk` for `general`, `T S H` for
+    `additive` (its `v . tanh(...)`), 0 for `gaussian`, which multiplies no matrices.
+
+    Args:
+        score: Name or function.
+        query_length: T.
+        key_length: S.
+        query_size: Feature size of (projected) queries, Hq.
+        key_size: Feature size of (projected) keys, Hk.
+
+    Returns:
+        The number, or `None` for a function of the user's own.
+    """
+    products = query_length * key_length * key_size
+    known: dict[Score, int] = {
+        dot: products,
+        scaled_dot: products,
+        general: query_length * query_size * key_size + products,
+        additive: products,
+        cosine: products,
+        gaussian: 0,
+    }
+    return known.get(get(score))

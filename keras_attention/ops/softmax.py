@@ -7,6 +7,8 @@ from keras import ops
 
 Tensor = Any
 
+LOWEST = -1e38  # a hidden logit, far below the lowest bias
+
 
 def at_least_float32(x: Tensor) -> Tensor:
     """Half precision becomes float32; float64 stays."""
@@ -32,8 +34,7 @@ def masked_softmax(logits: Tensor, mask: Tensor | None = None) -> Tensor:
     logits = at_least_float32(logits)
     if mask is None:
         return _softmax(logits)
-    lowest = ops.cast(-1e30, logits.dtype)
-    scores = _softmax(ops.where(mask, logits, lowest))
+    scores = _softmax(ops.where(mask, logits, ops.cast(LOWEST, logits.dtype)))
     return ops.where(mask, scores, ops.cast(0.0, scores.dtype))
 
 

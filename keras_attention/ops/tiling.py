@@ -3,15 +3,20 @@
 A *segment* is a run of equally tall query tiles that visit equally many keys. A causal
 mask at 16,384 positions gives eight segments with key prefixes of growing width; a
 local window gives one segment whose tiles start at different keys.
+
+A *pass* is a plan for one mask in one order of the sequence. Most masks take one pass;
+a union such as `Local(64) | Global(4)` takes one for each of its terms, where that
+visits fewer scores, and the engine merges their softmaxes.
 """
 
+import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from keras_attention.ops import _backend
-from keras_attention.ops.masks import EMPTY, FULL, Mask
+from keras_attention.ops.masks import EMPTY, FULL, Blocks, Mask, Order
 
 Size = Any  # a Python int where it is known, else an integer scalar tensor
 
@@ -22,6 +27,8 @@ TILE_ROWS = 128
 UNKNOWN_KEYS = 4096  # what a key length unknown before run time is taken for
 KEY_BLOCK = 128
 MAX_SEGMENTS = 8
+MAX_PASSES = 12
+PASS_COST = 64  # what merging one more pass costs, in scores of each query
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class Segment:
         first_row: Index of the first query.
         rows: Queries of one tile.
         tiles: Number of tiles.
-        width: Keys each tile visits.
+        width: Keys each tile visits; 0 where a mask leaves nothing.
         starts: `(tiles,)` first key of each tile, or `None` for 0 everywhere.
         masked: Whether the mask must be applied (a `FULL` segment needs none).
     """
@@ -43,6 +50,30 @@ class Segment:
     width: Size
     starts: np.ndarray | None
     masked: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether its tiles see no key."""
+        return _backend.is_static(self.width) and self.width == 0
+
+
+class Pass(NamedTuple):
+    """The scores of one mask, in one order of the sequence.
+
+    Attributes:
+        mask: What this pass computes; no other pass computes any of it.
+        order: Of rows and columns.
+        segments: They cover every row of `order`.
+    """
+
+    mask: Mask | None
+    order: Order
+    segments: list[Segment]
+
+    @property
+    def visited(self) -> int:
+        """Scores the tiles compute, for one batch row and head."""
+        return sum(s.tiles * s.rows * s.width for s in self.segments)
 
 
 def tile_shape(
@@ -64,21 +95,23 @@ def tile_shape(
     return heads, rows
 
 
-def segments(
+def passes(
     query_length: Size, key_length: Size, rows: int, mask: Mask | None, offset: Size
-) -> list[Segment]:
-    """The segments that cover every query row and skip what the mask never allows."""
-    tiles, rest = query_length // rows, query_length % rows
-    if not _backend.is_static(query_length, key_length, offset):
-        masked = mask is not None
-        whole = [Segment(0, rows, tiles, key_length, None, masked)]
-        if _backend.is_static(rest) and rest == 0:
-            return whole
-        return [*whole, Segment(tiles * rows, rest, 1, key_length, None, masked)]
-    planned = _planned(0, rows, tiles, key_length, mask, offset)
-    if rest:
-        planned += _planned(tiles * rows, rest, 1, key_length, mask, offset)
-    return planned
+) -> list[Pass]:
+    """What to compute so that every score a mask allows is computed once."""
+    lengths = query_length, key_length
+    if mask is None or not _backend.is_static(*lengths, offset):
+        segments = _whole(query_length, key_length, rows, mask is not None)
+        return [Pass(mask, Order(), segments)]
+    terms = mask.terms()
+    if len(terms) == 1:
+        return _apart(terms, *lengths, rows, offset)
+    whole = _planned(mask, Order(), *lengths, rows, offset)
+    if len(terms) > MAX_PASSES:
+        return [whole]
+    found = _apart(terms, *lengths, rows, offset)
+    cost = sum(p.visited for p in found) + (len(found) - 1) * PASS_COST * query_length
+    return found if cost < whole.visited else [whole]
 
 
 def visited_share(
@@ -86,68 +119,123 @@ def visited_share(
 ) -> float:
     """Share of the scores that tiles of `TILE_ROWS` rows do not skip."""
     rows = min(TILE_ROWS, query_length)
-    plan = segments(query_length, key_length, rows, mask, offset)
-    visited = sum(s.tiles * s.rows * s.width for s in plan)
-    return visited / (query_length * key_length)
+    plan = passes(query_length, key_length, rows, mask, offset)
+    return sum(p.visited for p in plan) / (query_length * key_length)
+
+
+def _whole(
+    query_length: Size, key_length: Size, rows: int, masked: bool
+) -> list[Segment]:
+    """Every score, where the lengths are not known or nothing can be skipped."""
+    tiles, rest = query_length // rows, query_length % rows
+    segments = [Segment(0, rows, tiles, key_length, None, masked)]
+    if not (_backend.is_static(rest) and rest == 0):
+        segments.append(Segment(tiles * rows, rest, 1, key_length, None, masked))
+    return [s for s in segments if not (_backend.is_static(s.tiles) and s.tiles == 0)]
+
+
+def _apart(
+    terms: list[Mask], query_length: int, key_length: int, rows: int, offset: int
+) -> list[Pass]:
+    """A pass for each term less what the terms before it allow, in its best order."""
+    positions = np.arange(query_length) + offset
+    found: list[Pass] = []
+    before: Mask | None = None
+    for term in terms:
+        mask = term if before is None else term & ~before
+        before = term if before is None else before | term
+        candidates = [
+            _planned(mask, order, query_length, key_length, rows, offset)
+            for order in (Order(), *mask.orders(positions, key_length))
+        ]
+        best = min(candidates, key=lambda candidate: candidate.visited)
+        if best.visited or not found:
+            found.append(best)
+    return found
 
 
 def _planned(
+    mask: Mask, order: Order, query_length: int, key_length: int, rows: int, offset: int
+) -> Pass:
+    queries = np.arange(query_length) if order.queries is None else order.queries
+    keys = np.arange(key_length) if order.keys is None else order.keys
+    if not len(keys):
+        return Pass(mask, order, [Segment(0, len(queries), 1, 0, None, False)])
+    rows = min(mask.tile_rows(rows), len(queries))
+    tiles, rest = divmod(len(queries), rows)
+    segments = []
+    for first_row, height, count in ((0, rows, tiles), (tiles * rows, rest, 1)):
+        if height and count:
+            covered = queries[first_row : first_row + height * count] + offset
+            segments += _segments(mask, first_row, height, covered, keys)
+    return Pass(mask, order, segments)
+
+
+def _segments(
+    mask: Mask,
     first_row: int,
     rows: int,
-    tiles: int,
-    key_length: int,
-    mask: Mask | None,
-    offset: int,
+    query_positions: np.ndarray,
+    key_positions: np.ndarray,
 ) -> list[Segment]:
-    if mask is None or not tiles:
-        whole = Segment(first_row, rows, tiles, key_length, None, False)
-        return [whole] if tiles else []
-    starts, widths, full = _spans(first_row, rows, tiles, key_length, mask, offset)
+    spans = _spans(mask, rows, query_positions, key_positions)
     planned = []
-    groups = np.array_split(np.arange(tiles), min(tiles, MAX_SEGMENTS))
-    for group in _joined(groups, widths):
-        width = int(widths[group].max())
-        begin = np.minimum(starts[group], key_length - width)
-        exact = (begin == starts[group]).all() and (widths[group] == width).all()
+    for begin, end in _runs(spans.width):
+        group = slice(begin, end)
+        width = int(spans.width[group].max())
+        starts = np.minimum(spans.start[group], len(key_positions) - width)
+        exact = (starts == spans.start[group]) & (spans.width[group] == width)
         planned.append(
             Segment(
-                first_row + rows * int(group[0]),
+                first_row + rows * begin,
                 rows,
-                len(group),
+                end - begin,
                 width,
-                begin if begin.any() else None,
-                masked=not (exact and full[group].all()),
+                starts if starts.any() else None,
+                masked=not (exact & spans.full[group]).all(),
             )
         )
     return planned
 
 
-def _spans(first_row, rows, tiles, key_length, mask, offset):
+class _Spans(NamedTuple):
     """First key, number of keys and fullness of what each query tile must visit."""
-    first = first_row + offset + rows * np.arange(tiles)
-    queries = np.stack([first, first + rows - 1], axis=1)
-    first_key = np.arange(0, key_length, KEY_BLOCK)
-    last_key = np.minimum(first_key + KEY_BLOCK, key_length) - 1
-    states = mask.block_states(queries, np.stack([first_key, last_key], axis=1))
+
+    start: np.ndarray
+    width: np.ndarray
+    full: np.ndarray
+
+
+def _spans(
+    mask: Mask, rows: int, query_positions: np.ndarray, key_positions: np.ndarray
+) -> _Spans:
+    queries = Blocks(query_positions, np.arange(0, len(query_positions), rows))
+    first_key = np.arange(0, len(key_positions), KEY_BLOCK)
+    last_key = np.minimum(first_key + KEY_BLOCK, len(key_positions)) - 1
+    states = mask.block_states(queries, Blocks(key_positions, first_key))
     visited = states != EMPTY
-    nothing = ~visited.any(axis=1)
-    visited[nothing, 0] = True  # a tile without keys still needs its zero rows
     begin = visited.argmax(axis=1)
     end = visited.shape[1] - visited[:, ::-1].argmax(axis=1)
-    starts = first_key[begin]
-    widths = last_key[end - 1] + 1 - starts
-    inside = (np.arange(len(first_key)) >= begin[:, None]) & (
-        np.arange(len(first_key)) < end[:, None]
-    )
-    return starts, widths, np.where(inside, states == FULL, True).all(axis=1)
+    nothing = ~visited.any(axis=1)
+    width = np.where(nothing, 0, last_key[end - 1] + 1 - first_key[begin])
+    index = np.arange(len(first_key))
+    inside = (index >= begin[:, None]) & (index < end[:, None])
+    full = (~inside | (states == FULL)).all(axis=1)
+    return _Spans(np.where(nothing, 0, first_key[begin]), width, full)
 
 
-def _joined(groups: list[np.ndarray], widths: np.ndarray) -> list[np.ndarray]:
-    """Neighbouring groups that visit equally many keys, joined."""
-    joined: list[np.ndarray] = []
-    for group in groups:
-        if joined and widths[joined[-1]].max() == widths[group].max():
-            joined[-1] = np.concatenate([joined[-1], group])
-        else:
-            joined.append(group)
-    return joined
+def _runs(widths: np.ndarray) -> list[tuple[int, int]]:
+    """Neighbouring tiles that visit about equally many keys, as few runs as allowed.
+
+    Runs of equal width are joined where that adds the fewest scores.
+    """
+    starts = [0, *(np.flatnonzero(np.diff(widths)) + 1)]
+    bounds = [*starts, len(widths)]
+    while len(bounds) - 1 > MAX_SEGMENTS:
+        largest = np.maximum.reduceat(widths, bounds[:-1])
+        sizes = np.diff(bounds)
+        # Joining raises the lower of two neighbours to the higher.
+        rise = np.diff(largest)
+        added = np.where(rise > 0, sizes[:-1] * rise, -sizes[1:] * rise)
+        del bounds[int(added.argmin()) + 1]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(bounds)]

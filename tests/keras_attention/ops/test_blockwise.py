@@ -57,6 +57,11 @@ def some_dense(query_length=T, key_length=S):
     return masks.Dense(random.integers(0, 2, (B, 1, query_length, key_length)))
 
 
+def documents(query_length=T, key_length=S):
+    ids = np.arange(B * key_length).reshape(B, key_length) // 13
+    return masks.Causal() & masks.Documents(ids, ids[:, -query_length:])
+
+
 MASKS = {
     "none": lambda *lengths: None,
     "causal": lambda *lengths: masks.Causal(),
@@ -69,6 +74,15 @@ MASKS = {
         masks.Causal() | masks.Local(5) | padding(*lengths)
     ),
     "dense": some_dense,
+    "dilated": lambda *lengths: masks.Dilated(3, 5),
+    "strided": lambda *lengths: masks.Strided(7) & masks.Causal(),
+    "fixed & padding": lambda *lengths: masks.Fixed(16, 2) & padding(*lengths),
+    "block": lambda *lengths: masks.Block(20),
+    "global | local": lambda *lengths: masks.Global(3) | masks.Local(5),
+    "big bird": lambda *lengths: masks.BigBird(5, 2, 2, 8, 64),
+    "causal | prefix": lambda *lengths: masks.Causal() | masks.Prefix(11),
+    "predicate": lambda *lengths: masks.Predicate(lambda i, j: (i - j) % 9 < 3),
+    "documents": lambda *lengths: documents(*lengths),
 }
 BIASES = [(S,), (T, S), (N, T, S), (1, N, T, S), (B, 1, 1, S), (B, N, T, 1)]
 
@@ -121,8 +135,8 @@ def test_tiles_of_this_module_are_several():
     """Else the comparisons below would prove little."""
     assert tiling.tile_shape(N, T, S, 1) == (1, 16)
     assert tiling.tile_shape(N, T, S, H) == (1, 8)
-    plan = tiling.segments(T, S, 16, masks.Causal(), S - T)
-    assert len(plan) == 3
+    (work,) = tiling.passes(T, S, 16, masks.Causal(), S - T)
+    assert len(work.segments) == 3
 
 
 # ---------------------------------------------------------------- outputs and gradients
@@ -133,7 +147,21 @@ def test_every_mask(name):
     check(inputs(), mask=MASKS[name](T, S))
 
 
-@pytest.mark.parametrize("score", slow_on_jax(WEIGHTS, "general", "additive"))
+UNIONS = ("strided", "fixed & padding", "global | local", "big bird")
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("name", slow_on_jax(UNIONS, "strided"))
+def test_every_union_in_passes(name, with_bias, monkeypatch):
+    """One pass for each term, in its own order, whatever that costs here."""
+    monkeypatch.setattr(tiling, "PASS_COST", -(10**6))
+    mask = MASKS[name](T, S)
+    assert len(tiling.passes(T, S, 16, mask, S - T)) > 1
+    tensors = [*inputs(), *([tensor(1, N, T, S, seed=5)] if with_bias else [])]
+    check(tensors, mask=mask, bias=with_bias)
+
+
+@pytest.mark.parametrize("score", slow_on_jax(WEIGHTS, *WEIGHTS))
 def test_every_score(score):
     mask = masks.Causal() & padding()
     check([*inputs(), *WEIGHTS[score]], score, mask=mask)
@@ -371,6 +399,38 @@ def test_dropout_reaches_values_where_kept_only():
 
     _, (gradient,) = value_and_gradients(first_row, value)
     np.testing.assert_array_equal((gradient[0, :, 0] != 0).any(-1), keep[0, 0, 0] != 0)
+
+
+@tensorflow_only
+@pytest.mark.parametrize(
+    ("jit", "static"),
+    [(False, False), pytest.param(True, True, marks=pytest.mark.slow)],
+)
+def test_dropout_is_the_same_both_ways_in_xla_and_at_any_length(jit, static):
+    """The gradient of a value is the scores that read it, dropped or not."""
+    import tensorflow as tf
+
+    length = S if static else None
+    signature = [tf.TensorSpec((B, length, N, H)) for _ in range(2)]
+
+    @tf.function(
+        input_signature=[*signature, tf.TensorSpec((B, length, N, S))],
+        jit_compile=jit,
+    )
+    def step(query, key, value):
+        with tf.GradientTape() as tape:
+            tape.watch(value)
+            output = dropping()(query, key, value)
+            first_row = tf.reduce_sum(output[:, 0])
+        return output, tape.gradient(first_row, value)
+
+    query, key = (tensor(B, S, N, H, seed=i) for i in range(2))
+    units = np.broadcast_to(np.eye(S, dtype="float32")[:, None], (B, S, N, S))
+    output, gradient = step(query, key, tf.constant(units))
+    read = to_numpy(output)[:, 0]  # (B, N, S): what the first row read of each value
+    gradient = to_numpy(gradient)[..., 0].transpose(0, 2, 1)
+    np.testing.assert_allclose(gradient, read, rtol=1e-5, atol=1e-6)
+    assert 0.4 < (read != 0).mean() < 0.8
 
 
 # ----------------------------------------------------------------------- half precision

@@ -7,7 +7,7 @@ import pytest
 from keras_attention import masks
 from keras_attention.ops import dispatch
 from keras_attention.ops._backend import has_fused_attention
-from keras_attention.ops.blockwise import Problem
+from keras_attention.ops.problem import Problem
 from keras_attention.ops.scores import additive, scaled_dot
 from tests.backend import tensor, tensorflow_only
 
@@ -68,4 +68,7 @@ def test_only_what_the_kernel_computes_is_fused():
     assert chosen(8, 8, None) == chosen(8, 8, None, mask=causal) == "fused"
     assert chosen(4, 8, None, mask=causal) == "dense"
     assert chosen(8, 8, None, mask=masks.Local(3)) == "dense"
-    assert chosen(8, 8) == "dense"
+    assert chosen(8, 8) == "dense"  # it knows no bias
+    query, key = keras.KerasTensor((1, 8, 1, 16)), keras.KerasTensor((1, 8, 1, 12))
+    problem = Problem(scaled_dot, None, 0, 0.0, None)
+    assert dispatch.choose(problem, query, query, key, None) == "dense"

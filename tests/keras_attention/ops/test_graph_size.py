@@ -32,6 +32,14 @@ MASKS = {
     "causal | local": lambda: masks.Causal() | masks.Local(100),
     "padding": padding,
     "causal & padding": lambda: masks.Causal() & padding(),
+    "dilated": lambda: masks.Dilated(16, 8),
+    "strided": lambda: masks.Strided(45) & masks.Causal(),
+    "fixed": lambda: masks.Fixed(64, 4) & masks.Causal(),
+    "block": lambda: masks.Block(100),
+    "global | local": lambda: masks.Global(8) | masks.Local(64),
+    "big bird": lambda: masks.BigBird(64, 8, 2, 64, LENGTH),
+    "predicate": lambda: masks.Predicate(lambda i, j: (i - j) % 64 < 9),
+    "documents": lambda: masks.Documents(np.arange(LENGTH)[None] // 300),
 }
 SCORES = {
     "dot": [],

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attention.ops import masks, tiling
-from tests.backend import to_numpy
-from tests.keras_attention.ops.test_masks import position_masks
+from tests.keras_attention.ops.masks.cases import dense, position_masks
 
 
 @pytest.fixture(autouse=True)
@@ -16,40 +15,51 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(tiling, "KEY_BLOCK", 4)
 
 
-def tiles(segment):
-    """First row, number of rows, first key and number of keys of each tile."""
-    starts = np.zeros(segment.tiles, int) if segment.starts is None else segment.starts
-    for tile, start in enumerate(starts):
-        first = segment.first_row + tile * segment.rows
-        yield first, segment.rows, int(start), segment.width
+def blocks_of(work, query_length, key_length):
+    """Rows and columns of every tile of a pass, and whether it is masked."""
+    queries, keys = work.order
+    queries = np.arange(query_length) if queries is None else queries
+    keys = np.arange(key_length) if keys is None else keys
+    seen = []
+    for segment in work.segments:
+        starts = segment.starts
+        starts = np.zeros(segment.tiles, int) if starts is None else starts
+        for tile, start in enumerate(starts):
+            first = segment.first_row + tile * segment.rows
+            assert 0 <= start <= start + segment.width <= len(keys)
+            seen += range(first, first + segment.rows)
+            columns = keys[start : start + segment.width]
+            yield np.ix_(queries[first : first + segment.rows], columns), segment.masked
+    assert seen == list(range(len(queries)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.none() | position_masks,
     st.integers(1, 40),
     st.integers(1, 40),
     st.integers(1, 16),
     st.integers(-20, 20),
+    st.booleans(),
 )
-def test_plans_visit_what_the_mask_allows(mask, query_length, key_length, rows, offset):
-    rows = min(rows, query_length)
-    allowed = np.ones((query_length, key_length), bool)
-    if mask is not None:
-        allowed = to_numpy(mask.dense(query_length, key_length, offset))[0, 0]
-    visits = np.zeros((query_length, key_length), int)
-    rows_seen = []
-    for segment in tiling.segments(query_length, key_length, rows, mask, offset):
-        for first, height, start, width in tiles(segment):
-            assert 0 <= start <= start + width <= key_length
-            block = np.s_[first : first + height, start : start + width]
-            visits[block] += 1
-            rows_seen += range(first, first + height)
-            if not segment.masked:
-                assert allowed[block].all()
-    assert rows_seen == list(range(query_length))
-    assert (visits <= 1).all()
-    assert (visits[allowed] == 1).all()
+def test_plans_compute_each_allowed_score_once(
+    mask, query_length, key_length, rows, offset, apart
+):
+    """Over all passes, whatever order they take."""
+    lengths = query_length, key_length
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiling, "PASS_COST", -(10**6) if apart else 10**6)
+        plan = tiling.passes(*lengths, min(rows, query_length), mask, offset)
+    computed = np.zeros(lengths, int)
+    for work in plan:
+        own = np.ones(lengths, bool)
+        if work.mask is not None:
+            own = dense(work.mask, *lengths, offset)
+        for block, masked in blocks_of(work, *lengths):
+            computed[block] += own[block]
+            assert masked or own[block].all()
+    allowed = np.ones(lengths, bool) if mask is None else dense(mask, *lengths, offset)
+    np.testing.assert_array_equal(computed, allowed)
 
 
 def test_causal_visits_little_more_than_half():
@@ -66,15 +76,42 @@ def test_local_visits_the_band_only():
 
 
 def test_no_mask_is_one_segment_without_masking():
-    (segment,) = tiling.segments(32, 48, 8, None, 16)
+    (work,) = tiling.passes(32, 48, 8, None, 16)
+    (segment,) = work.segments
     assert segment == tiling.Segment(0, 8, 4, 48, None, masked=False)
 
 
 def test_number_of_segments_is_bounded():
-    plan = tiling.segments(4096, 4096, 16, masks.Causal(), 0)
-    assert len(plan) <= tiling.MAX_SEGMENTS
-    with_rest = tiling.segments(4099, 4099, 16, masks.Causal(), 0)
-    assert len(with_rest) <= tiling.MAX_SEGMENTS + 1
+    (work,) = tiling.passes(4096, 4096, 16, masks.Causal(), 0)
+    assert len(work.segments) <= tiling.MAX_SEGMENTS
+    (with_rest,) = tiling.passes(4099, 4099, 16, masks.Causal(), 0)
+    assert len(with_rest.segments) <= tiling.MAX_SEGMENTS + 1
+
+
+def test_a_union_takes_a_pass_for_each_term_where_that_spares_work():
+    union = masks.Global(16) | masks.Local(64)
+    assert len(tiling.passes(4096, 4096, 128, union, 0)) == 3
+    assert len(tiling.passes(64, 64, 64, union, 0)) == 1
+    assert len(tiling.passes(4096, 4096, 128, masks.Causal() | masks.Local(9), 0)) == 1
+
+
+def test_too_many_terms_are_one_pass(monkeypatch):
+    monkeypatch.setattr(tiling, "MAX_PASSES", 2)
+    union = masks.Global(16) | masks.Local(64)
+    assert len(tiling.passes(4096, 4096, 128, union, 0)) == 1
+
+
+def test_what_no_query_attends_is_not_visited():
+    """Tiles without a key stand in a segment of width 0."""
+    (work,) = tiling.passes(64, 64, 16, masks.Prefix(4) & ~masks.Prefix(64), 0)
+    assert [segment.width for segment in work.segments] == [0]
+    assert work.visited == 0
+
+
+def test_runs_join_where_that_adds_least(monkeypatch):
+    monkeypatch.setattr(tiling, "MAX_SEGMENTS", 2)
+    widths = np.array([10, 10, 9, 1, 1, 1, 2])
+    assert tiling._runs(widths) == [(0, 3), (3, 7)]
 
 
 @pytest.mark.parametrize("per_logit", [1, 64])
