@@ -28,8 +28,10 @@ test: .venv/installed-for-development
 
 test-backends: test-jax test-torch
 
-# JAX compiles every new shape of every operation: its slow tests run on the other two.
+# JAX compiles every new shape of every operation: it optimizes little here, and its slow
+# tests run on the other two.
 test-jax: OPTIONS = -m 'not slow and not gpu and not network'
+test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 
 test-jax test-torch: test-%: .venv-%/installed
 	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(OPTIONS) $(LIBRARY_SUITE)

@@ -13,6 +13,10 @@ class UserError(Exception):
     """
 
 
+class CannotWriteError(UserError):
+    """The file system refused a write; what was saved before is intact."""
+
+
 def require(condition: bool, expected: str, **received: Any) -> None:
     """Raise a `ValueError` unless `condition` holds; for the checks of a config.
 

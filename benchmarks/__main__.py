@@ -1,4 +1,4 @@
-"""`python -m benchmarks [compare|crossover|tiles]`: see benchmarks/README.md."""
+"""`python -m benchmarks [compare|lengths|crossover|tiles]`: see the README there."""
 
 import argparse
 import logging
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import compare, crossover, report, tiles
+from benchmarks import compare, crossover, lengths, report, tiles
 from benchmarks.cases import CASES, ROWS, Case, with_rows
 
 RESULTS = Path(__file__).parent / "results"
@@ -23,6 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         cases = [case.at_length(min(case.length, QUICK_LENGTH)) for case in cases]
     if arguments.mode == "compare":
         _compare(cases, arguments)
+    elif arguments.mode == "lengths":
+        folder = arguments.output or RESULTS
+        lengths.run(None if arguments.quick else folder, arguments.quick)
     else:
         _alone(arguments.mode, cases, arguments.quick)
     return 0
@@ -33,9 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "mode",
         nargs="?",
-        choices=("compare", "crossover", "tiles"),
+        choices=("compare", "lengths", "crossover", "tiles"),
         default="compare",
-        help="compare with peers (default), dense with blockwise, or sizes of tiles",
+        help="compare with peers (default), mechanisms over lengths, dense with "
+        "blockwise, or sizes of tiles",
     )
     parser.add_argument(
         "--rows",

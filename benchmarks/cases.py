@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 NOT_SLOWER = 0.95
 
 CORE, ADDITIVE, MULTI_HEAD = "core", "additive", "multi-head"
+MECHANISM = "mechanism"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Case:
     Attributes:
         name: Unique name.
         computes: `CORE` (the op on projected heads), `ADDITIVE` (Bahdanau's layer on
-            `(B, L, H)`) or `MULTI_HEAD` (the layer on `(B, L, N * H)`).
+            `(B, L, H)`), `MULTI_HEAD` (the layer on `(B, L, N * H)`) or `MECHANISM`
+            (any layer of `benchmarks.mechanisms` on that).
         shape: `(B, L, N, H)`: batch, length, heads, head size.
         training: Forward and backward pass instead of the forward pass alone.
         causal: Whether query `i` sees keys up to `i` only.
@@ -194,12 +196,15 @@ CASES = (
     ),
 )
 
+# Its length is replaced; the contenders are those of `benchmarks.mechanisms`.
+BY_LENGTH = Case("by-length", MECHANISM, (1, 0, 4, 64))
+
 ROWS = sorted({target.row for case in CASES for target in case.targets})
 
 
 def named(name: str) -> Case:
     """The case of that name."""
-    return {case.name: case for case in CASES}[name]
+    return {case.name: case for case in (*CASES, BY_LENGTH)}[name]
 
 
 def with_rows(rows: Collection[int]) -> list[Case]:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -113,14 +114,18 @@ def _environment() -> dict[str, str]:
     }
 
 
-def measure(case: Case, budget: float) -> list[Measurement]:
+def measure(
+    case: Case, budget: float, contenders: Sequence[str] | None = None
+) -> list[Measurement]:
     """First call, warm-up, then rounds in which the contenders take turns.
 
     Args:
         case: What to compute. PyTorch takes part if it is installed in `.venv-torch`.
         budget: Seconds the rounds may take together.
+        contenders: Who takes part; by default ours and the peers of the targets.
     """
-    names = [c for c in case.contenders if c != "torch" or TORCH_PYTHON.exists()]
+    names = case.contenders if contenders is None else contenders
+    names = [name for name in names if name != "torch" or TORCH_PYTHON.exists()]
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(Worker(name, case)) for name in names]
         for worker in workers:

@@ -8,7 +8,8 @@ stay the same. TensorFlow's contenders run inside `tf.function`.
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.cases import ADDITIVE, CORE, MULTI_HEAD, Case
+from benchmarks import mechanisms
+from benchmarks.cases import ADDITIVE, CORE, MECHANISM, MULTI_HEAD, Case
 
 Step = Callable[[], Any]
 Computation = tuple[Callable, Any, list]  # function, its layer if any, inputs
@@ -117,7 +118,21 @@ def _multi_head(contender: str, case: Case) -> Computation:
     return lambda x: layer(x, x, use_causal_mask=case.causal), layer, inputs
 
 
-_COMPUTATIONS = {CORE: _core, ADDITIVE: _additive, MULTI_HEAD: _multi_head}
+def _mechanism(contender: str, case: Case) -> Computation:
+    layer = mechanisms.layer(contender, case)
+    batch, length, heads, size = case.shape
+    inputs = _inputs(case, 1, batch, length, heads * size)
+    causal = case.causal and contender not in mechanisms.NOT_CAUSAL
+    options = {"use_causal_mask": True} if causal else {}
+    return lambda x: layer(x, x, **options), layer, inputs
+
+
+_COMPUTATIONS = {
+    CORE: _core,
+    ADDITIVE: _additive,
+    MULTI_HEAD: _multi_head,
+    MECHANISM: _mechanism,
+}
 
 # ------------------------------------------------------------------------- PyTorch
 
@@ -126,8 +141,10 @@ def _torch_step(contender: str, case: Case) -> Step:
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
+    if case.computes == MECHANISM:
+        return _torch_layer_step(case)
     if case.computes != CORE:
-        raise ValueError(f"{contender} takes part in core cases only: {case.name}.")
+        raise ValueError(f"{contender} takes no part in this case: {case.name}.")
     dtype = getattr(torch, case.dtype)
     inputs = [
         torch.randn(case.shape, dtype=dtype, requires_grad=case.training)
@@ -144,3 +161,21 @@ def _torch_step(contender: str, case: Case) -> Step:
         return torch.autograd.grad(forward(), inputs, upstream)
 
     return training if case.training else forward
+
+
+def _torch_layer_step(case: Case) -> Step:
+    """`torch.nn.MultiheadAttention`, causal, without its weights."""
+    import torch
+
+    batch, length, heads, size = case.shape
+    layer = torch.nn.MultiheadAttention(heads * size, heads, batch_first=True)
+    inputs = torch.randn(batch, length, heads * size, requires_grad=True)
+    upstream = torch.randn(batch, length, heads * size)
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(length)
+    options = {"attn_mask": mask, "is_causal": True, "need_weights": False}
+
+    def training():
+        output, _ = layer(inputs, inputs, inputs, **options)
+        return torch.autograd.grad(output, [inputs, *layer.parameters()], upstream)
+
+    return training

@@ -13,6 +13,7 @@ from typing import Any
 import keras
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
@@ -24,10 +25,12 @@ LENGTH = PERIOD * REPEATS
 
 # Constructor arguments that have no default, by name; the same in every layer.
 ARGUMENTS = {
+    "axis": 1,
     "bandwidth": 1.0,
     "key_dim": FEATURES,
     "max_sequence_length": LENGTH,
     "num_heads": 2,
+    "projected_length": PERIOD,
     "units": FEATURES,
 }
 
@@ -47,13 +50,32 @@ def draw_scores(layer: keras.layers.Layer) -> Figure:
     _, scores = layer(*arguments, return_attention_scores=True)
     # (N, T, S), (T, S), or (S,) for a layer that pools: always panels of rows.
     scores = np.atleast_2d(keras.ops.convert_to_numpy(scores)[0])
-    panels = scores.reshape(-1, *scores.shape[-2:])
+    return _draw_weights(scores.reshape(-1, *scores.shape[-2:]), "score")
+
+
+def draw_implied_weights(layer: keras.layers.Layer) -> Figure:
+    """What each value weighs in the output of a layer without scores, a panel per head.
+
+    A head's output is linear in its values, so values that are one-hot show it.
+    """
+    inputs = sequence()
+    layer(inputs, inputs)
+    one_hot = np.eye(LENGTH, dtype="float32")[None, :, None]
+    values = np.repeat(one_hot, layer.num_heads, axis=2)
+    query, key = layer.query_dense(inputs), layer.key_dense(inputs)
+    weights = keras.ops.convert_to_numpy(layer.attend_heads(query, key, values))[0]
+    return _draw_weights(weights.swapaxes(0, 1), "weight")
+
+
+def _draw_weights(panels: np.ndarray, label: str) -> Figure:
     figure = Figure(figsize=(3.2 * len(panels), 3.4), layout="constrained")
+    lowest = min(0.0, panels.min())
     for head, axes in enumerate(figure.subplots(1, len(panels), squeeze=False)[0]):
-        image = axes.imshow(panels[head], vmin=0.0, cmap="viridis", aspect="auto")
+        image = axes.imshow(panels[head], vmin=lowest, cmap="viridis", aspect="auto")
         title = f"head {head + 1}" if len(panels) > 1 else ""
         axes.set(xlabel="key", ylabel="query", title=title)
-    figure.colorbar(image, ax=axes, shrink=0.8, label="score")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.colorbar(image, ax=axes, shrink=0.8, label=label)
     return figure
 
 
@@ -68,10 +90,68 @@ def draw_encoding(layer: keras.layers.Layer) -> Figure:
     return figure
 
 
+def draw_bias(layer: keras.layers.Layer) -> Figure:
+    """What a bias layer adds to the logits, a panel per head."""
+    bias = keras.ops.convert_to_numpy(layer(query=LENGTH))[0]
+    figure = Figure(figsize=(3.6 * len(bias), 3.2), layout="constrained")
+    for head, axes in enumerate(figure.subplots(1, len(bias), squeeze=False)[0]):
+        image = axes.imshow(bias[head], cmap="viridis", aspect="auto")
+        axes.set(xlabel="key", ylabel="query", title=f"head {head + 1}")
+        figure.colorbar(image, ax=axes, shrink=0.8, label="bias")
+    return figure
+
+
+def draw_rotation(layer: keras.layers.Layer) -> Figure:
+    """What a rotation makes of pairs (1, 0), position by feature."""
+    heads = np.zeros((1, 64, 1, 32), "float32")
+    heads[..., :16] = 1
+    turned = keras.ops.convert_to_numpy(layer(heads))[0, :, 0]
+    figure = Figure(figsize=(4.2, 3.4), layout="constrained")
+    axes = figure.subplots()
+    image = axes.imshow(turned.T, aspect="auto")
+    axes.set(xlabel="position", ylabel="feature")
+    figure.colorbar(image, ax=axes, label="feature of the turned pairs")
+    return figure
+
+
+def draw_grid_encoding(layer: keras.layers.Layer) -> Figure:
+    """What a position layer adds to zeros on a grid, for four features."""
+    added = layer(np.zeros((1, 16, 16, 16), "float32"))
+    return _draw_grid(keras.ops.convert_to_numpy(added)[0], (0, 2, 8, 10))
+
+
+def draw_grid_rotation(layer: keras.layers.Layer) -> Figure:
+    """What a rotation makes of pairs (1, 0) on a grid, for four pairs."""
+    heads = np.zeros((1, 16, 16, 1, 16), "float32")
+    heads[..., :8] = 1
+    turned = keras.ops.convert_to_numpy(layer(heads))[0, :, :, 0]
+    return _draw_grid(turned, (0, 1, 4, 5))
+
+
+def _draw_grid(features: np.ndarray, shown: tuple[int, ...]) -> Figure:
+    figure = Figure(figsize=(2.3 * len(shown), 2.6), layout="constrained")
+    for axes, feature in zip(figure.subplots(1, len(shown)), shown, strict=True):
+        image = axes.imshow(features[..., feature], vmin=-1.0, vmax=1.0)
+        axes.set(xlabel="column", ylabel="row", title=f"feature {feature}")
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    return figure
+
+
 SCORES_CAPTION = (
     "Weights of the untrained layer (seed 0) attending from a sequence to itself. The "
     f"sequence repeats every {PERIOD} steps with a little noise, so a score that looks "
     f"at content shows lines {PERIOD} apart."
+)
+
+
+IMPLIED_CAPTION = (
+    "The untrained layer (seed 0) over a sequence that repeats every "
+    f"{PERIOD} steps with a little noise: what each value weighs in the output, though "
+    "the layer never holds these numbers."
+)
+POOLED_CAPTION = (
+    "Weights of the untrained layer (seed 0) over a sequence that repeats every "
+    f"{PERIOD} steps with a little noise: like content weighs alike."
 )
 
 
@@ -86,6 +166,50 @@ class Row:
 
 
 ROWS = {
+    "AttentionPooling": Row(
+        arguments={"num_queries": 4},
+        caption=f"{POOLED_CAPTION} Four queries.",
+    ),
+    "GatedAttention": Row(caption=POOLED_CAPTION),
+    "LinearAttention": Row(
+        draw=draw_implied_weights,
+        caption=f"{IMPLIED_CAPTION} No weight is far from the mean.",
+    ),
+    "LinformerAttention": Row(
+        draw=draw_implied_weights,
+        caption=f"{IMPLIED_CAPTION} Mixtures of {PERIOD} rows, some negative.",
+    ),
+    "MonotonicAttention": Row(
+        caption="Expected alignments of the untrained layer (seed 0): from step to "
+        "step they move on, and what leaves the memory is lost.",
+    ),
+    "PerformerAttention": Row(
+        draw=draw_implied_weights,
+        caption=f"{IMPLIED_CAPTION} They approach those of softmax attention.",
+    ),
+    "TemporalAttention": Row(caption=POOLED_CAPTION),
+    "AlibiBias": Row(
+        draw=draw_bias,
+        caption="The bias of each of two heads: slopes 1/16 and 1/256.",
+    ),
+    "RelativePositionBias": Row(
+        draw=draw_bias,
+        caption="The untrained bias of each of two heads (seed 0): a number for each "
+        "distance, then for ranges of them, other numbers for keys after the query.",
+    ),
+    "RotaryEmbedding": Row(
+        draw=draw_rotation,
+        caption="What becomes of pairs (1, 0): first features above, second below.",
+    ),
+    "RotaryEmbedding2D": Row(
+        draw=draw_grid_rotation,
+        caption="First features of pairs (1, 0), two that turn with the row and two "
+        "that turn with the column.",
+    ),
+    "SinusoidalPositionEncoding2D": Row(
+        draw=draw_grid_encoding,
+        caption="Two of the features that tell the row, two that tell the column.",
+    ),
     "SinusoidalPositionEncoding": Row(
         draw=draw_encoding, caption="What the layer adds at each position."
     ),

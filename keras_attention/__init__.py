@@ -2,6 +2,7 @@
 
 from keras_attention import (
     blocks,
+    costs,
     decoding,
     export,
     interpretation,
@@ -15,6 +16,7 @@ from keras_attention.ops import masks
 
 __all__ = [
     "blocks",
+    "costs",
     "decoding",
     "export",
     "interpretation",

@@ -2,8 +2,9 @@
 
 import keras
 import numpy as np
+from keras import ops
 
-from tests.backend import to_numpy
+from tests.backend import of_variables, to_numpy, value_and_gradients
 from tests.rows import Row
 
 # Two float32 computations of the same thing, in another order.
@@ -51,6 +52,23 @@ def padding(row: Row) -> dict:
     if row.key_mask:
         given[row.key_mask] = row.key_padding
     return {name: make() for name, make in given.items()}
+
+
+def check_stays_in_padding(layer, call, tensors, masks) -> None:
+    """NaN where `masks` hide `tensors` changes no output, input or weight gradient."""
+    function, variables = of_variables(layer, call)
+    dirty = [
+        np.where(mask[..., None], to_numpy(x), np.float32(np.nan))
+        for x, mask in zip(tensors, masks, strict=True)
+    ]
+    expected, found = (
+        value_and_gradients(function, *variables, *map(ops.convert_to_tensor, given))
+        for given in (tensors, dirty)
+    )
+    for x, exact in zip(
+        (found[0], *found[1]), (expected[0], *expected[1]), strict=True
+    ):
+        np.testing.assert_allclose(x, exact, **EXACT)
 
 
 def empty_output(row: Row, layer) -> np.ndarray:

@@ -32,6 +32,9 @@ class Recurrent(ScoresOnRequest, keras.layers.Layer):
             return output
         return output, self.cell.alignments(output, state)
 
+    def multiply_adds(self):
+        return 0
+
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
 
@@ -51,8 +54,8 @@ class Recurrent(ScoresOnRequest, keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        cell = keras.saving.deserialize_keras_object(config.pop("cell"))
-        return cls(cell, **config)
+        cell = keras.saving.deserialize_keras_object(config["cell"])
+        return cls(**{**config, "cell": cell})
 
 
 # TensorFlow has no bfloat16 kernel for the default, orthogonal initializer.
@@ -63,10 +66,12 @@ lstm_cell = partial(keras.layers.LSTMCell, recurrent_initializer="glorot_uniform
 def recurrent(order: str, cell: Callable, attention: Callable) -> Callable:
     """A factory of a cell in its loop; further options go to the attention."""
 
-    def make(dtype=None, **options):
+    def make(dtype=None, activity_regularizer=None, **options):
         wrapped = layers.AttentionCell(
             cell(H, dtype=dtype), attention(dtype=dtype, **options), order, dtype=dtype
         )
-        return Recurrent(wrapped, dtype=dtype)
+        return Recurrent(
+            wrapped, dtype=dtype, activity_regularizer=activity_regularizer
+        )
 
     return make

@@ -13,10 +13,14 @@ from tests.backend import tensor
 B, T, S = 2, 5, 7  # batch, query length, key length
 N, H, V = 3, 11, 13  # heads, head size, value head size
 A = 31  # an axis that is not attended
+K = 29  # learned queries
 D, DV, DK = 17, 19, 23  # sizes of query, value and key
+ROTARY = 12  # a size whose halves are even, for rotations
+
+EXTENDED = S + 3  # keys and three summaries behind them
 
 # What becomes `None` where shapes are only known at run time.
-DYNAMIC = {B, T, S, A}
+DYNAMIC = {B, T, S, A, EXTENDED}
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,27 @@ import sys
 
 import pytest
 
-# Every module of the library, private ones included.
-IMPORT_ALL = """
-import importlib, pkgutil, sys
+# Ends the process where anyone looks for TensorFlow, whether it is installed or not.
+REFUSE_TENSORFLOW = """
+import sys
+
+class Refusal:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            sys.exit("imports TensorFlow")
+
+sys.meta_path.insert(0, Refusal())
+"""
+
+# Every module of the library, private ones included. Keras itself may look.
+IMPORT_ALL = f"""
+import importlib, pkgutil, keras, matplotlib, sacrebleu
+{REFUSE_TENSORFLOW}
+sys.modules.pop("tensorflow", None)
 import keras_attention
 
 for module in pkgutil.walk_packages(keras_attention.__path__, "keras_attention."):
     importlib.import_module(module.name)
-sys.exit("imports TensorFlow" if "tensorflow" in sys.modules else 0)
 """
 
 # Importing TensorFlow takes 5 seconds and more; argparse takes a tenth of one.
@@ -45,6 +58,13 @@ def test_library_does_not_import_tensorflow(backend):
         pytest.skip(f"{backend} is not installed here: see `make test-backends`")
     outcome = python("-c", IMPORT_ALL, KERAS_BACKEND=backend)
     assert outcome.returncode == 0, outcome.stderr
+
+
+@pytest.mark.parametrize("module", ["tensorflow", "tensorflow.io"])
+def test_an_import_that_is_caught_is_noticed_too(module):
+    attempt = f"try: import {module}\nexcept ImportError: pass"
+    outcome = python("-c", f"{REFUSE_TENSORFLOW}\n{attempt}")
+    assert (outcome.returncode, outcome.stderr) == (1, "imports TensorFlow\n")
 
 
 @pytest.mark.skipif(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from applications.errors import UserError, unknown
+from applications.errors import CannotWriteError, UserError, unknown
 from applications.pipeline import quiet
 from applications.pipeline import run as runs
 from applications.pipeline.config import help_table, override
@@ -151,7 +151,6 @@ def _perform(
         run = runs.find(root, name, name=request.run, preset=preset)
         config = override(run.config(type(config)), request.overrides)
     inputs = _inputs(request)
-    _require_tensorflow()
     with quiet.startup():
         from applications.pipeline import stages
 
@@ -168,9 +167,11 @@ def _perform(
             stages.explain(application, config, run, inputs)
         else:
             getattr(stages, request.stage)(application, config, run)
-    except UserError:
+    except UserError as error:
         if new and not run.state.exists():  # it came to nothing
             run.discard()
+        elif request.stage == "train" and isinstance(error, CannotWriteError):
+            raise UserError(f"{error} {_continue(name, run.name)}") from error
         raise
 
 
@@ -205,21 +206,14 @@ def _split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _require_tensorflow() -> None:
-    """Applications read data with TensorFlow and export to it."""
-    backend = os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-    if backend != "tensorflow":
-        raise UserError(
-            f"Applications run on TensorFlow. Received: KERAS_BACKEND={backend}; "
-            "unset it."
-        )
-
-
 def _interrupted(name: str, request: Request | None) -> str:
     if request is None or request.stage != "train" or request.run is None:
         return "Interrupted."
-    command = f"python -m applications.{name} train run={request.run}"
-    return f"Interrupted. Continue with: {command}"
+    return f"Interrupted. {_continue(name, request.run)}"
+
+
+def _continue(name: str, run: str) -> str:
+    return f"Continue with: python -m applications.{name} train run={run}"
 
 
 def _help(name: str, presets: Mapping[str, Config], arguments: Sequence[str]) -> str:

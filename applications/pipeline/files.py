@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from applications.errors import UserError
+from applications.errors import CannotWriteError
 
 _REFUSALS = {
     errno.ENOSPC,
@@ -28,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
     moment either what it was or complete. (A directory steps aside for a moment.)
 
     Raises:
-        UserError: The disk is full or may not be written; `path` is what it was.
+        CannotWriteError: The disk is full or may not be written; `path` is what it was.
     """
     temporary = path.with_name(f".new-{path.name}")
     try:
@@ -41,9 +41,9 @@ def replacing(path: Path) -> Iterator[Path]:
         if not _refused(error):
             raise
         reason = getattr(error, "strerror", None) or "No space left on device"
-        raise UserError(
+        raise CannotWriteError(
             f"Cannot write {path}: {reason}. What was saved before is intact; make "
-            "room and continue with run=NAME."
+            "room and try again."
         ) from error
     finally:
         _remove(temporary)

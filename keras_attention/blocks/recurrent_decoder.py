@@ -8,11 +8,17 @@ from keras import ops
 from keras_attention import layers
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers.attention_cell import ORDERS
-from keras_attention.layers.base import ScoresOnRequest, call_arguments
+from keras_attention.layers.base import (
+    ScoresOnRequest,
+    call_arguments,
+    carry_mask,
+    zero_rows,
+)
 
 Tensor = Any
 
-ATTENTIONS = ("additive", "general", "dot_product", "none")
+WITH_UNITS = ("additive", "location_aware", "monotonic")
+ATTENTIONS = (*WITH_UNITS, "general", "dot_product", "none")
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -28,7 +34,8 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
 
     Args:
         units: Size of the state and of the output, U.
-        attention: `"additive"`, `"general"`, `"dot_product"` or `"none"`.
+        attention: `"additive"`, `"general"`, `"dot_product"`, `"location_aware"` or
+            `"monotonic"` (both for speech), or `"none"`.
         order: `"bahdanau"` or `"luong"`, see `AttentionCell`.
         **kwargs: Those of `keras.layers.Layer`.
 
@@ -38,6 +45,8 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         summary: `(B, D_s)`, makes the first state; without attention also the context.
         memory_mask: `(B, S)`, True = a real position; by default the hidden mask.
         return_attention_scores: Also return the alignments.
+        inputs_mask: `(B, T)`, True = a real step; by default the hidden mask. A padded
+            step is one whose input is 0.
 
     Returns:
         `(B, T, U)`, and with scores `(B, T, S)`.
@@ -82,7 +91,7 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         )
 
     def _attention_layer(self):
-        options = {"units": self.units} if self.attention == "additive" else {}
+        options = {"units": self.units} if self.attention in WITH_UNITS else {}
         return layers.get(
             self.attention, **options, dtype=self.dtype_policy, name="attention"
         )
@@ -120,17 +129,20 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         summary,
         memory_mask=None,
         return_attention_scores=False,
+        inputs_mask=None,
     ):
         require(
             self.attention != "none" or not return_attention_scores,
             "A decoder without attention has no scores to return.",
             attention=self.attention,
         )
+        inputs = zero_rows(inputs, inputs_mask, "inputs_mask")
         state = self.initial_state(memory, summary, memory_mask)
-        outputs = self.rnn(inputs, initial_state=state)
+        steps = self.rnn(inputs, initial_state=state)
+        outputs = carry_mask(self.output_dense(steps), inputs_mask)
         if not return_attention_scores:
-            return self.output_dense(outputs)
-        return self.output_dense(outputs), self.cell.alignments(outputs, state)
+            return outputs
+        return outputs, self.cell.alignments(steps, state)
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
@@ -141,6 +153,7 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         output = keras.KerasTensor(
             (batch, length, self.units), dtype=self.compute_dtype
         )
+        output = carry_mask(output, given["inputs_mask"])
         if not given["return_attention_scores"]:
             return output
         shape = (batch, length, given["memory"].shape[1])

@@ -1,5 +1,7 @@
 """Tokens to vectors that know their position, and back to logits."""
 
+import math
+
 import keras
 from keras import ops
 
@@ -99,6 +101,12 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
         if self.position_layer is not None:
             x = self.position_layer(x, start_index=start_index)
         return self.dropout_layer(x, training=training)
+
+    def multiply_adds(self, inputs_shape) -> int:
+        """`B T D V` in reverse, from vectors `(B, T, D)`; looking up ids has none."""
+        if len(inputs_shape) == 2:
+            return 0
+        return math.prod(inputs_shape) * self.vocabulary_size
 
     def compute_mask(self, inputs, previous_mask):
         # Ids (B, T) make the mask; vectors (B, T, D) pass theirs on.

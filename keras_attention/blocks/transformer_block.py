@@ -22,7 +22,8 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
     Args:
         intermediate_dim: Size of the feed-forward network's hidden layer.
         num_heads: Number of attention heads; must divide the model size.
-        dropout: Share dropped after each sub-block in training, in [0, 1).
+        dropout: Share of a sub-block's outputs, and of the feed-forward network's
+            hidden units, dropped in training, in [0, 1).
         attention_dropout: Share of attention scores dropped, in [0, 1).
         activation: Activation of the feed-forward network.
         layer_norm_epsilon: Added to the variance in layer normalisation.
@@ -123,8 +124,3 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             "attention": self.attention,
             "attention_options": self.attention_options,
         }
-
-
-def as_tuple(outputs: Any) -> tuple:
-    """The outputs of a call as a tuple, one or several."""
-    return outputs if isinstance(outputs, tuple) else (outputs,)

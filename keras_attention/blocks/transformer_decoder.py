@@ -3,8 +3,8 @@
 import keras
 from keras import ops
 
-from keras_attention.blocks.transformer_block import TransformerBlock, as_tuple
-from keras_attention.layers.base import call_arguments
+from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.layers.base import call_arguments, carry_mask, zero_rows
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -79,9 +79,10 @@ class TransformerDecoder(TransformerBlock):
             "return_attention_scores": return_attention_scores,
             "training": training,
         }
+        inputs = zero_rows(inputs, inputs_mask, "inputs_mask")
         norm = self.self_attention_norm
         x = self.before(norm, inputs)
-        update, *seen = as_tuple(
+        update, *seen = keras.tree.flatten(
             self.self_attention(
                 x,
                 x,
@@ -95,7 +96,7 @@ class TransformerDecoder(TransformerBlock):
 
         norm = self.cross_attention_norm
         y = self.before(norm, x)
-        update, *remembered = as_tuple(
+        update, *remembered = keras.tree.flatten(
             self.cross_attention(
                 y,
                 y if memory is None else memory,
@@ -106,7 +107,7 @@ class TransformerDecoder(TransformerBlock):
         )
         y = self.after(norm, x, update, training)
 
-        y = self.feed_forward_residual(y, training)
+        y = carry_mask(self.feed_forward_residual(y, training), inputs_mask)
         scores = (seen[0], remembered[0]) if return_attention_scores else ()
         cache = () if self_attention_cache is None else (seen[-1],)
         outputs = (y, *scores, *cache)
@@ -114,8 +115,7 @@ class TransformerDecoder(TransformerBlock):
 
     def cross_attention_cache(self, memory, memory_mask=None):
         """Projected keys and values of a memory, `(B, 2, S, K, H)`."""
-        if memory_mask is not None:
-            memory = ops.where(memory_mask[..., None], memory, ops.zeros_like(memory))
+        memory = zero_rows(memory, memory_mask, "memory_mask")
         keys = self.cross_attention.project_key(memory)
         values = self.cross_attention.project_value(memory)
         return ops.stack([keys, values], axis=1)
@@ -140,7 +140,7 @@ class TransformerDecoder(TransformerBlock):
         def spec(shape):
             return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
-        outputs = [spec(inputs.shape)]
+        outputs = [carry_mask(spec(inputs.shape), given["inputs_mask"])]
         if given["return_attention_scores"]:
             seen = length if cache is None else cache.shape[2]
             outputs.append(spec((batch, self.num_heads, length, seen)))

@@ -2,8 +2,8 @@
 
 import keras
 
-from keras_attention.blocks.transformer_block import TransformerBlock, as_tuple
-from keras_attention.layers.base import call_arguments
+from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.layers.base import call_arguments, carry_mask, zero_rows
 from keras_attention.ops import _backend
 
 
@@ -66,9 +66,10 @@ class TransformerEncoder(TransformerBlock):
     ):
         if mask is None:  # Keras fills it only where no other tensor is given
             mask = _backend.get_mask(inputs)
+        inputs = zero_rows(inputs, mask)
         norm = self.self_attention_norm
         x = self.before(norm, inputs)
-        update, *scores = as_tuple(
+        update, *scores = keras.tree.flatten(
             self.self_attention(
                 x,
                 x,
@@ -82,7 +83,7 @@ class TransformerEncoder(TransformerBlock):
             )
         )
         x = self.after(norm, inputs, update, training)
-        x = self.feed_forward_residual(x, training)
+        x = carry_mask(self.feed_forward_residual(x, training), mask)
         return (x, *scores) if return_attention_scores else x
 
     def compute_mask(self, inputs, previous_mask):
@@ -94,6 +95,7 @@ class TransformerEncoder(TransformerBlock):
     def compute_output_spec(self, *args, **kwargs):
         given = call_arguments(self, *args, **kwargs)
         output = keras.KerasTensor(given["inputs"].shape, dtype=self.compute_dtype)
+        output = carry_mask(output, given["mask"])
         if not given["return_attention_scores"]:
             return output
         batch, length, _ = given["inputs"].shape

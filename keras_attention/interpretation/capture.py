@@ -179,7 +179,7 @@ def recording(model: keras.layers.Layer) -> Iterator[Record]:
             else:
                 method, wrap = "call", _recorded_call
             wrapper = wrap(getattr(layer, method), path, record)
-            stack.enter_context(_replaced(layer, method, wrapper))
+            stack.enter_context(replaced(layer, method, wrapper))
         yield record
 
 
@@ -213,7 +213,7 @@ def _attention_layers(model) -> list[tuple[str, keras.layers.Layer]]:
 
 
 @contextlib.contextmanager
-def _replaced(layer, method: str, wrapper: Callable) -> Iterator[None]:
+def replaced(layer, method: str, wrapper: Callable) -> Iterator[None]:
     """`wrapper` in front of a method of this one layer, past Keras's tracking."""
     attributes = vars(layer)
     before = attributes.get(method)

@@ -1,32 +1,66 @@
 """Attention layers under one call contract."""
 
 from keras_attention.layers.additive_attention import AdditiveAttention
+from keras_attention.layers.alibi_bias import AlibiBias
 from keras_attention.layers.attention_cell import AttentionCell
 from keras_attention.layers.attention_pooling import AttentionPooling
+from keras_attention.layers.axial_attention import AxialAttention
 from keras_attention.layers.base import BaseAttention
+from keras_attention.layers.block_summary_attention import BlockSummaryAttention
 from keras_attention.layers.dot_product_attention import DotProductAttention
+from keras_attention.layers.gated_attention import GatedAttention
 from keras_attention.layers.general_attention import GeneralAttention
 from keras_attention.layers.kernel_attention import KernelAttention
+from keras_attention.layers.linear_attention import LinearAttention
+from keras_attention.layers.linformer_attention import LinformerAttention
+from keras_attention.layers.location_aware_attention import LocationAwareAttention
 from keras_attention.layers.masked_mean_pooling import MaskedMeanPooling
+from keras_attention.layers.monotonic_attention import MonotonicAttention
 from keras_attention.layers.multi_head_attention import MultiHeadAttention
+from keras_attention.layers.performer_attention import PerformerAttention
 from keras_attention.layers.position_embedding import PositionEmbedding
 from keras_attention.layers.registry import get, registry
+from keras_attention.layers.relative_position_attention import RelativePositionAttention
+from keras_attention.layers.relative_position_bias import RelativePositionBias
+from keras_attention.layers.rotary_embedding import RotaryEmbedding
+from keras_attention.layers.rotary_embedding_2d import RotaryEmbedding2D
 from keras_attention.layers.sinusoidal_position_encoding import (
     SinusoidalPositionEncoding,
 )
+from keras_attention.layers.sinusoidal_position_encoding_2d import (
+    SinusoidalPositionEncoding2D,
+)
+from keras_attention.layers.talking_heads_attention import TalkingHeadsAttention
+from keras_attention.layers.temporal_attention import TemporalAttention
 
 __all__ = [
     "AdditiveAttention",
+    "AlibiBias",
     "AttentionCell",
     "AttentionPooling",
+    "AxialAttention",
     "BaseAttention",
+    "BlockSummaryAttention",
     "DotProductAttention",
+    "GatedAttention",
     "GeneralAttention",
     "KernelAttention",
+    "LinearAttention",
+    "LinformerAttention",
+    "LocationAwareAttention",
     "MaskedMeanPooling",
+    "MonotonicAttention",
     "MultiHeadAttention",
+    "PerformerAttention",
     "PositionEmbedding",
+    "RelativePositionAttention",
+    "RelativePositionBias",
+    "RotaryEmbedding",
+    "RotaryEmbedding2D",
     "SinusoidalPositionEncoding",
+    "SinusoidalPositionEncoding2D",
+    "TalkingHeadsAttention",
+    "TemporalAttention",
     "get",
     "registry",
 ]

@@ -13,7 +13,8 @@ class AdditiveAttention(BaseAttention):
     `score(q, k) = v . tanh(W_q q + W_k k)`: the attention of the first neural
     translation systems, still at home in recurrent decoders. Each pair costs `units`
     tanh: time `O(B T S units)` and, on the dense path, that much memory; the blockwise
-    path holds one tile. Parameters `(Dq + Dk + 1) * units`.
+    path holds one tile. Multiply-adds `B (T Dq + S Dk) units + B T S (units + V)`,
+    parameters `(Dq + Dk + 1) * units`.
 
     Shapes:
         B batch, T query length, S key length, Dq, Dk sizes of query and key, V of

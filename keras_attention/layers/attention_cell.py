@@ -4,7 +4,8 @@ import keras
 from keras import ops
 
 from keras_attention.errors import one_of, require
-from keras_attention.layers.base import BaseAttention
+from keras_attention.layers._alignment import AlignmentAttention
+from keras_attention.layers.base import BaseAttention, zero_rows
 from keras_attention.layers.multi_head_attention import MultiHeadAttention
 from keras_attention.ops import masks
 
@@ -22,7 +23,8 @@ class AttentionCell(keras.layers.Layer):
 
     The output of a step is `[h_t, c_t]`. The memory is projected once and rides in the
     state, never on the layer: start with `cell.memory_state(memory, ...)`. Time
-    `O(B S)` score evaluations per step.
+    `O(B S)` score evaluations per step. An attention that remembers where it looked,
+    such as `LocationAwareAttention`, has its last alignments in the state as well.
 
     Shapes:
         B batch, T steps, S memory length, D size of the memory, U units of the cell.
@@ -34,18 +36,20 @@ class AttentionCell(keras.layers.Layer):
             `AdditiveAttention(64)`: its projections and score are used.
         order: `"bahdanau"` or `"luong"`. Luong's input feeding passes on his
             attentional vector; here it is the context.
-        **kwargs: Those of `keras.layers.Layer`.
+        **kwargs: Those of `keras.layers.Layer`, but no `activity_regularizer`: it
+            belongs to the RNN layer.
 
     Call args:
         inputs: `(B, D_in)`, one step.
-        states: Those of the cell, then context, keys, values, memory mask.
+        states: Those of the cell, then context, the last alignments where the attention
+            needs them, keys, values, memory mask.
 
     Returns:
         Output `(B, U + D)` and the new states.
 
     Raises:
-        ValueError: for an unknown order, stacked cells, or an attention with several
-            heads, a mask of its own or dropout.
+        ValueError: for an unknown order, stacked cells, an `activity_regularizer`, or
+            an attention with several heads, a mask of its own or dropout.
 
     Examples:
         >>> import keras, numpy as np
@@ -66,6 +70,12 @@ class AttentionCell(keras.layers.Layer):
 
     def __init__(self, cell, attention, order: str = "bahdanau", **kwargs):
         super().__init__(**kwargs)
+        require(
+            self.activity_regularizer is None,
+            "A cell runs inside a loop that keeps no losses: give "
+            "`activity_regularizer` to the RNN layer.",
+            activity_regularizer=self.activity_regularizer,
+        )
         self.cell = cell
         self.attention = _single_head(attention)
         require(
@@ -84,14 +94,20 @@ class AttentionCell(keras.layers.Layer):
         return [size] if isinstance(size, int) else list(size)
 
     @property
+    def _remembers(self) -> bool:
+        """Whether a step's scores depend on those of the step before."""
+        return isinstance(self.attention, AlignmentAttention)
+
+    @property
     def units(self) -> int:
         """Size of the cell's first state, the query."""
         return self._cell_sizes[0]
 
     @property
     def state_size(self) -> list[int]:
-        # Sizes of the last axes; keys, values and mask also have a length.
-        return [*self._cell_sizes, *[self.memory_size or 0] * 4]
+        # Sizes of the last axes; all but the context also have a length.
+        count = 5 if self._remembers else 4
+        return [*self._cell_sizes, *[self.memory_size or 0] * count]
 
     @property
     def output_size(self) -> int:
@@ -132,15 +148,16 @@ class AttentionCell(keras.layers.Layer):
         batch, length = ops.shape(memory)[:2]
         if memory_mask is None:
             memory_mask = ops.ones((batch, length), dtype="bool")
-        memory_mask = masks.as_boolean("memory_mask", memory_mask)
-        memory = ops.where(memory_mask[..., None], memory, ops.zeros_like(memory))
+        memory = zero_rows(memory, memory_mask, "memory_mask")
         if cell_state is None:
             cell_state = self.cell.get_initial_state(batch_size=batch)
-            cell_state = cell_state if isinstance(cell_state, list) else [cell_state]
+        keys = self.attention.project_key(memory)
+        alignments = [self.attention.first_alignments(keys)] if self._remembers else []
         return [
-            *cell_state,
+            *keras.tree.flatten(cell_state),
             ops.zeros((batch, memory.shape[-1]), dtype=memory.dtype),
-            self.attention.project_key(memory),
+            *alignments,
+            keys,
             self.attention.project_value(memory),
             ops.cast(memory_mask, memory.dtype),
         ]
@@ -148,25 +165,37 @@ class AttentionCell(keras.layers.Layer):
     # ------------------------------------------------------------------------ one step
 
     def call(self, inputs, states, training=False):
-        *cell_state, context, keys, values, mask = states
+        count = len(self._cell_sizes)
+        cell_state, (context, *seen) = states[:count], states[count:]
         if self.order == "bahdanau":
-            context = self._attend(cell_state[0][:, None], keys, values, mask)[0][:, 0]
+            context, seen = self._look(cell_state[0], seen)
         stepped = self.cell(
             ops.concatenate([inputs, context], axis=-1), cell_state, training=training
         )
-        output, cell_state = stepped[0], _as_list(stepped[1])
+        output, cell_state = stepped[0], keras.tree.flatten(stepped[1])
         if self.order == "luong":
-            context = self._attend(cell_state[0][:, None], keys, values, mask)[0][:, 0]
-        states = [*cell_state, context, keys, values, mask]
+            context, seen = self._look(cell_state[0], seen)
+        states = [*cell_state, context, *seen]
         return ops.concatenate([output, context], axis=-1), states
 
-    def _attend(self, query, keys, values, mask, return_attention_scores=False):
+    def _look(self, query, seen):
+        """One query `(B, U)`: its context, and what the next one is to see."""
+        context, scores = self._attend(query[:, None], seen, self._remembers)
+        if self._remembers:
+            before, *memory = seen
+            seen = [ops.cast(scores[:, 0], before.dtype), *memory]
+        return context[:, 0], seen
+
+    def _attend(self, queries, seen, return_attention_scores=False):
+        """Contexts `(B, T, D)` and scores of `(B, T, U)` queries, given the states."""
+        *previous, keys, values, mask = seen
         output, scores = self.attention.attend_projected(
-            self.attention.project_query(query),
+            self.attention.project_query(queries),
             keys,
             values,
             mask=masks.Padding(mask > 0),
             return_attention_scores=return_attention_scores,
+            **({"previous": previous[0]} if previous else {}),
         )
         return output[:, :, 0, :], scores
 
@@ -174,7 +203,8 @@ class AttentionCell(keras.layers.Layer):
         """Attention scores `(B, T, S)` of all steps, from the outputs of the RNN.
 
         The query of a step is in the outputs (Luong) or in those of the step before
-        (Bahdanau), so all steps are scored at once.
+        (Bahdanau), so all steps are scored at once (in their order, where a step
+        needs the scores of the one before).
 
         Args:
             outputs: `(B, T, U + D)`, the sequence `keras.layers.RNN` returned.
@@ -184,8 +214,8 @@ class AttentionCell(keras.layers.Layer):
         if self.order == "bahdanau":
             first = ops.cast(initial_state[0][:, None], queries.dtype)
             queries = ops.concatenate([first, queries[:, :-1]], axis=1)
-        keys, values, mask = initial_state[-3:]
-        return self._attend(queries, keys, values, mask, True)[1]
+        seen = initial_state[len(self._cell_sizes) + 1 :]
+        return self._attend(queries, seen, return_attention_scores=True)[1]
 
     def get_config(self):
         return {
@@ -197,9 +227,11 @@ class AttentionCell(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        config["cell"] = keras.saving.deserialize_keras_object(config["cell"])
-        config["attention"] = keras.saving.deserialize_keras_object(config["attention"])
-        return cls(**config)
+        parts = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("cell", "attention")
+        }
+        return cls(**{**config, **parts})
 
 
 def _single_head(attention):
@@ -208,13 +240,10 @@ def _single_head(attention):
         isinstance(attention, BaseAttention)
         and attention.mask is None
         and not attention.dropout
+        and attention.output_regularizer is None
         and not isinstance(attention, MultiHeadAttention),
-        "`attention` must be a two-input layer with one head, no mask and no dropout, "
-        "such as `AdditiveAttention(64)`.",
+        "`attention` must be a two-input layer with one head, no mask, no dropout and "
+        "no `activity_regularizer`, such as `AdditiveAttention(64)`.",
         attention=attention,
     )
     return attention
-
-
-def _as_list(states) -> list:
-    return list(states) if isinstance(states, (list, tuple)) else [states]

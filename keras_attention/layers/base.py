@@ -13,18 +13,40 @@ from keras import ops
 
 from keras_attention.errors import fraction, one_of
 from keras_attention.ops import _backend, attend, masks, scores
+from keras_attention.ops.cost import attend_held, attend_multiply_adds
 
 Tensor = Any
 
 
 class ScoresOnRequest:
-    """Lets a functional model call a layer first without, then with its scores.
+    """Before `keras.layers.Layer` among the bases: asking for scores changes no more.
 
     Building a model, Keras 3.15 takes the number of outputs of every call of a layer
-    from `layer.output`, the first call's, and refuses a later call that returns more.
-    Before `keras.layers.Layer` among the bases, this makes `output` that of the call
-    that returned most.
+    from `layer.output`, the first call's, and refuses a later call that returns more;
+    here `output` is that of the call that returned most. Keras regularizes all that a
+    call returns; here the output alone, so that scores add nothing to the loss.
+
+    Args:
+        activity_regularizer: Regularizer of the output.
+        **kwargs: Those of `keras.layers.Layer`.
     """
+
+    def __init__(self, *, activity_regularizer: Any = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.output_regularizer = keras.regularizers.get(activity_regularizer)
+
+    def __call__(self, *args, **kwargs):
+        result = super().__call__(*args, **kwargs)
+        output = keras.tree.flatten(result)[0]
+        if self.output_regularizer is not None and ops.is_tensor(output):
+            loss = self.output_regularizer(output)
+            batch_size = ops.cast(ops.shape(output)[0], loss.dtype)
+            self.add_loss(ops.divide_no_nan(loss, batch_size))
+        return result
+
+    def get_config(self):
+        regularizer = keras.regularizers.serialize(self.output_regularizer)
+        return {**super().get_config(), "activity_regularizer": regularizer}
 
     @property
     def output(self):
@@ -64,6 +86,7 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
         )
         self.seed = seed
         self.score_variables: list = []
+        self.sinks: Any = None
         if dropout:
             self.seed_generator = keras.random.SeedGenerator(seed)
 
@@ -163,12 +186,26 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
             dropout=dropout,
             seed=self.seed_generator.next() if dropout else None,
             query_offset=query_offset,
+            sink=self.sinks,
             implementation=_IMPLEMENTATIONS[self.flash_attention],
             return_attention_scores=return_attention_scores,
         )
         if not return_attention_scores:
             return result, None
         return result[0], self.shape_scores(result[1])
+
+    def multiply_adds(self, query_shape, key_shape, value_shape) -> int | None:
+        """What `attend_projected` multiplies on the dense path, for `costs.report`.
+
+        Shapes are those of its arguments; products of projections are theirs. A variant
+        that overrides `attend_projected` says its own, or counts as not counted.
+        """
+        return attend_multiply_adds(query_shape, key_shape, value_shape, self.score)
+
+    def held_numbers(self, query_shape, key_shape, value_shape) -> int:
+        """Numbers `attend_projected` holds on the dense path beside its output."""
+        del value_shape
+        return attend_held(query_shape, key_shape, self.score)
 
     # ------------------------------------------------------------- shapes and configs
 
@@ -243,15 +280,16 @@ def key_and_its_mask(key, value, key_mask, value_mask):
 def zero_hidden(query, key, value, query_mask, value_mask):
     """Inputs with 0 where a mask hides them: `0 * NaN` would still be NaN."""
     same_key = key is value
-    query = _where(query_mask, query)
-    value = _where(value_mask, value)
-    return query, value if same_key else _where(value_mask, key), value
+    query = zero_rows(query, query_mask)
+    value = zero_rows(value, value_mask)
+    return query, value if same_key else zero_rows(key, value_mask), value
 
 
-def _where(mask, x):
+def zero_rows(x, mask, name="mask"):
+    """`x` with 0 in the rows that a mask, called `name` in errors, hides."""
     if mask is None:
         return x
-    mask = masks.as_boolean("mask", mask)[..., None]
+    mask = masks.as_boolean(name, mask)[..., None]
     return ops.where(mask, x, ops.zeros_like(x))
 
 

@@ -11,7 +11,8 @@ class GeneralAttention(BaseAttention):
 
     `softmax(Q W K^T) V`: query and key may have different sizes and one matrix learns
     how they compare. Cheaper than the additive score and, in Luong's translation
-    systems, as good. Time `O(B T S H)`, `Hq * Hk` parameters.
+    systems, as good. Time `O(B T S H)`; multiply-adds `B T (Hq Hk + S Hk + S V)`,
+    `Hq * Hk` parameters.
 
     Shapes:
         B batch, T query length, S key length, Hq, Hk sizes of query and key, V of

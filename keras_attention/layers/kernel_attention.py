@@ -16,7 +16,8 @@ class KernelAttention(BaseAttention):
     `f(q) = sum_i w_i v_i` with `w_i` proportional to `exp(-|q - k_i|^2 / (2 h^2))`:
     queries are where the function is asked for, keys are the known inputs, values the
     known outputs. A small bandwidth `h` follows single points, a wide one approaches
-    the mean of all values. Time `O(B T S H)`; one parameter if learnable, else none.
+    the mean of all values. Time `O(B T S H)`; multiply-adds `B T S V` (distances are no
+    matrix product); one parameter if learnable, else none.
 
     Shapes:
         B batch, T query length, S key length, H size of query and key, V of value.

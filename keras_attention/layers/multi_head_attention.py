@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers import _axes
+from keras_attention.layers._projections import HeadProjections
 from keras_attention.layers.base import (
     BaseAttention,
     call_arguments,
@@ -14,18 +15,20 @@ from keras_attention.layers.base import (
     key_and_its_mask,
     zero_hidden,
 )
+from keras_attention.layers.rotary_embedding import rotary_layer
 from keras_attention.ops import masks, scores
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class MultiHeadAttention(BaseAttention):
+class MultiHeadAttention(HeadProjections, BaseAttention):
     """Several attentions side by side, each in learned spaces of its own.
 
     `concat_n(softmax(Q_n K_n^T / sqrt(H)) V_n) W_o`. The default for self-attention and
     cross-attention; the constructor is that of `keras.layers.MultiHeadAttention` and
     `set_weights(keras_layer.get_weights())` gives the same numbers. Time
-    `O(B N T S H)` plus the projections, the same for any number of heads; parameters
-    without bias `D (N H + 2 K H) + N H D`.
+    `O(B N T S H)` plus the projections, the same for any number of heads: multiply-adds
+    `B N T S (H + V) + B D (T N (H + V) + S K (H + V))`; parameters without bias
+    `D (N H + 2 K H) + N H D`.
 
     Shapes:
         B batch, T query length, S key length, D model size, N heads, K key/value heads,
@@ -46,7 +49,8 @@ class MultiHeadAttention(BaseAttention):
             dropout or scores may be asked for with all of them.
         kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
         activity_regularizer, kernel_constraint, bias_constraint: As in
-            `keras.layers.Dense`, for all projections.
+            `keras.layers.Dense`, for all projections. With `attention_axes` the free
+            axes count as batch, by which activities are divided.
         use_gate: Multiply the heads' output by `sigmoid(W_g query)`.
         seed: Seed of the dropout.
         num_key_value_heads: K, a divisor of `num_heads`: 1 is multi-query attention,
@@ -54,6 +58,15 @@ class MultiHeadAttention(BaseAttention):
         score: Name of the score that compares query and key heads
             (`ops.scores.names()`).
         mask: A mask of positions, and-ed with all others.
+        qk_norm: Scale each query and key head to a root mean square of 1, times a
+            learned vector `(H,)` each: logits cannot grow without bound.
+        logit_soft_cap: Bound of the logits, `cap * tanh(logits / cap)` before any bias;
+            50 in Gemma 2. `None`: no bound.
+        rotary: Turn query and key heads by their positions: `True`, a dict of arguments
+            of `RotaryEmbedding`, or such a layer (`RotaryEmbedding2D` for images). Not
+            with a cache that is only read.
+        attention_sinks: Learn a logit for each head of a key without value, which takes
+            its share of every row: a head can attend nothing.
 
     Call args:
         query: `(B, T, D)`, or more axes with `attention_axes`.
@@ -66,8 +79,8 @@ class MultiHeadAttention(BaseAttention):
         training: Whether to apply dropout.
         use_causal_mask: Query `i` sees keys up to `i + (S - T)`.
         attention_bias: Added to the logits, broadcastable to `(B, N, T, S)`.
-        cache: `(B, 2, S, K, H)`, projected keys and values, as in KerasHub. Needs
-            `value_dim == key_dim`.
+        cache: `(B, 2, S, K, H)`, projected keys and values, as in KerasHub; the keys
+            normalised and turned. Needs `value_dim == key_dim`.
         cache_update_index: Position of the first query: projections of `value` are
             written there and queries see what is written so far; hide padding inside
             the cache by an `attention_mask` `(B, T, S)`. Without it the cache is used
@@ -91,7 +104,11 @@ class MultiHeadAttention(BaseAttention):
 
     Source:
         Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2; fewer key/value heads
-        Ainslie et al. 2023, arXiv:2305.13245; gate Qiu et al. 2025, arXiv:2505.06708.
+        Ainslie et al. 2023, arXiv:2305.13245; gate Qiu et al. 2025, arXiv:2505.06708;
+        normalised queries and keys Henry et al. 2020, arXiv:2010.04245, whose learned
+        scale of the cosine is here one for each feature (ViT-22B, arXiv:2302.05442, has
+        layer normalisation); soft cap Gemma Team 2024, arXiv:2408.00118;
+        sinks OpenAI 2025, arXiv:2508.10925.
     """
 
     def __init__(
@@ -118,20 +135,30 @@ class MultiHeadAttention(BaseAttention):
         num_key_value_heads=None,
         score="scaled_dot",
         mask=None,
+        qk_norm=False,
+        logit_soft_cap=None,
+        rotary=None,
+        attention_sinks=False,
         **kwargs,
     ):
         super().__init__(
+            num_heads=num_heads,
+            key_dim=key_dim,
+            value_dim=value_dim,
+            use_bias=use_bias,
+            output_shape=output_shape,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
             dropout=dropout,
             mask=mask,
             flash_attention=flash_attention,
             seed=seed,
-            activity_regularizer=activity_regularizer,
             **kwargs,
-        )
-        self.num_heads = positive_integer("num_heads", num_heads)
-        self.key_dim = positive_integer("key_dim", key_dim)
-        self.value_dim = positive_integer(
-            "value_dim", key_dim if value_dim is None else value_dim
         )
         if num_key_value_heads is None:
             num_key_value_heads = num_heads
@@ -147,19 +174,16 @@ class MultiHeadAttention(BaseAttention):
         if sliding_window is not None:
             positive_integer("sliding_window", sliding_window)
         self.sliding_window = sliding_window
-        self.use_bias = use_bias
         self.use_gate = use_gate
         self.attention_axes = _axes.as_tuple(attention_axes)
-        self.score = one_of("score", score, scores.names())
-        self._output_shape = _axes.as_tuple(output_shape)
-        self._dense_options = {
-            "kernel_initializer": keras.initializers.get(kernel_initializer),
-            "bias_initializer": keras.initializers.get(bias_initializer),
-            "kernel_regularizer": keras.regularizers.get(kernel_regularizer),
-            "bias_regularizer": keras.regularizers.get(bias_regularizer),
-            "kernel_constraint": keras.constraints.get(kernel_constraint),
-            "bias_constraint": keras.constraints.get(bias_constraint),
-        }
+        self.score_name = one_of("score", score, scores.names())
+        self.score = score
+        self.logit_soft_cap = logit_soft_cap
+        if logit_soft_cap is not None:
+            self.score = scores.SoftCapped(score, logit_soft_cap)
+        self.qk_norm = qk_norm
+        self.rotary = rotary_layer(rotary, self.key_dim)
+        self.attention_sinks = attention_sinks
 
     # ------------------------------------------------------------------------- weights
 
@@ -177,45 +201,40 @@ class MultiHeadAttention(BaseAttention):
         self.value_dense = self._heads_dense(
             "value", value_shape, (self.num_key_value_heads, self.value_dim)
         )
-        output_shape = self._output_shape or (query_shape[-1],)
-        letters = "fgijk"[: len(output_shape)]
-        self.output_dense = self._einsum_dense(
-            f"btnh,nh{letters}->bt{letters}", (None, *output_shape), letters, "output"
-        )
-        self.output_dense.build((None, None, self.num_heads, self.value_dim))
+        self.output_dense = self._output_dense(query_shape)
         self.add_score_weights(self.key_dim, self.key_dim)
+        if self.qk_norm:
+            self.query_norm = self._heads_norm("query_norm")
+            self.key_norm = self._heads_norm("key_norm")
+        if self.attention_sinks:
+            self.sinks = self.add_weight(
+                shape=(self.num_heads,), initializer="zeros", name="sinks"
+            )
 
-    def _heads_dense(self, name, shape, heads, activation=None):
-        dense = self._einsum_dense(
-            "btd,dnh->btnh", (None, *heads), "nh", name, activation
-        )
-        dense.build((None, None, shape[-1]))
-        return dense
-
-    def _einsum_dense(self, equation, output_shape, bias_axes, name, activation=None):
-        options = {
-            key: value.__class__.from_config(value.get_config()) if value else None
-            for key, value in self._dense_options.items()
-        }
-        dense = keras.layers.EinsumDense(
-            equation,
-            output_shape=output_shape,
-            bias_axes=bias_axes if self.use_bias else None,
-            activation=activation,
-            name=name,
-            dtype=self.dtype_policy,
-            **options,
-        )
-        dense.supports_masking = True  # or it warns that it drops the mask
-        return dense
+    def _heads_norm(self, name):
+        norm = keras.layers.RMSNormalization(name=name, dtype=self.dtype_policy)
+        norm.build((None, None, None, self.key_dim))
+        return norm
 
     # ------------------------------------------------------------ what differs by head
 
-    def project_query(self, query):
-        return self.query_dense(query)
+    def project_query(self, query, start_index=None):
+        query = self.query_dense(query)
+        query = self.query_norm(query) if self.qk_norm else query
+        return self._rotated(query, start_index)
 
-    def project_key(self, key):
-        return self.key_dense(key)
+    def project_key(self, key, start_index=None):
+        key = self.key_dense(key)
+        key = self.key_norm(key) if self.qk_norm else key
+        return self._rotated(key, start_index)
+
+    def _rotated(self, heads, start_index):
+        # Past `__call__`, which would cast the heads to the dtype of that layer.
+        if self.rotary is None:
+            return heads
+        if start_index is None:
+            return self.rotary.aligned_to_the_end(heads)
+        return self.rotary.call(heads, start_index)
 
     def project_value(self, value):
         return self.value_dense(value)
@@ -266,6 +285,12 @@ class MultiHeadAttention(BaseAttention):
             key_dim=self.key_dim,
             query_shape=tuple(query.shape),
         )
+        require(
+            cache is None or cache_update_index is not None or self.rotary is None,
+            "`rotary` needs a `cache_update_index` beside a `cache`, to know the "
+            "position of the query.",
+            cache_update_index=cache_update_index,
+        )
         options = {
             "query_mask": query_mask,
             "attention_mask": attention_mask,
@@ -312,12 +337,13 @@ class MultiHeadAttention(BaseAttention):
         new_mask = None if index is None else value_mask
         query, key, value = zero_hidden(query, key, value, query_mask, new_mask)
         if index is not None:
-            new = ops.stack([self.project_key(key), self.project_value(value)], axis=1)
+            key = self.project_key(key, index)
+            new = ops.stack([key, self.project_value(value)], axis=1)
             cache = ops.slice_update(cache, (0, 0, index, 0, 0), new)
             written = ops.arange(cache.shape[2]) < index + ops.shape(query)[1]
             mask = masks.combine(mask, masks.Dense(written[None, :]))
         output, attention_scores = self.attend_projected(
-            self.project_query(query),
+            self.project_query(query, index),
             cache[:, 0],
             cache[:, 1],
             mask=mask,
@@ -349,34 +375,20 @@ class MultiHeadAttention(BaseAttention):
         # What is attended is as long as the cache.
         shape = (value.shape[0], cache.shape[2], value.shape[-1])
         given["value"] = keras.KerasTensor(shape, dtype=value.dtype)
-        outputs = super().compute_output_spec(**given)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        outputs = keras.tree.flatten(super().compute_output_spec(**given))
         spec: Any = keras.KerasTensor(cache.shape, dtype=cache.dtype)
         return (*outputs, spec)
 
     def get_config(self):
-        serialized = {
-            "kernel_initializer": keras.initializers.serialize,
-            "bias_initializer": keras.initializers.serialize,
-            "kernel_regularizer": keras.regularizers.serialize,
-            "bias_regularizer": keras.regularizers.serialize,
-            "kernel_constraint": keras.constraints.serialize,
-            "bias_constraint": keras.constraints.serialize,
-        }
         return {
             **super().get_config(),
-            "num_heads": self.num_heads,
-            "key_dim": self.key_dim,
-            "value_dim": self.value_dim,
-            "use_bias": self.use_bias,
-            "output_shape": self._output_shape,
             "attention_axes": self.attention_axes,
             "sliding_window": self.sliding_window,
             "use_gate": self.use_gate,
             "num_key_value_heads": self.num_key_value_heads,
-            "score": self.score,
-            **{
-                name: serialize(self._dense_options[name])
-                for name, serialize in serialized.items()
-            },
+            "score": self.score_name,
+            "attention_sinks": self.attention_sinks,
+            "qk_norm": self.qk_norm,
+            "logit_soft_cap": self.logit_soft_cap,
+            "rotary": keras.saving.serialize_keras_object(self.rotary),
         }

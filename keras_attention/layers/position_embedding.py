@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_attention.errors import positive_integer, require
+from keras_attention.ops import _backend
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
@@ -14,6 +15,10 @@ class PositionEmbedding(keras.layers.Layer):
     `inputs + embedding` and carries the mask: a bare `+` in Keras loses it. Time and
     memory `O(T D)`, `max_sequence_length * D` parameters.
 
+    To go on with longer inputs, or images of another resolution, interpolate the table:
+    `longer.set_weights([ops.positions.resized(table, length)])` with the `table` of
+    `layer.get_weights()`, or `resized(table, (16, 16), grid=(8, 8))`.
+
     Shapes:
         B batch, T length, D size.
 
@@ -23,14 +28,16 @@ class PositionEmbedding(keras.layers.Layer):
         **kwargs: Those of `keras.layers.Layer`.
 
     Call args:
-        inputs: `(..., T, D)` with `T` at most `max_sequence_length`.
-        start_index: Position of the first row, for decoding step by step.
+        inputs: `(..., T, D)`.
+        start_index: Position of the first row, for decoding step by step;
+            `start_index + T` is at most `max_sequence_length`, which is checked where
+            both are known before the call runs.
 
     Returns:
         `(..., T, D)`.
 
     Raises:
-        ValueError: for a length known to be above `max_sequence_length`, naming both.
+        ValueError: for positions known to lie outside the table.
 
     Examples:
         >>> import numpy as np
@@ -62,12 +69,15 @@ class PositionEmbedding(keras.layers.Layer):
 
     def call(self, inputs, start_index=0):
         length = ops.shape(inputs)[-2]
-        require(
-            not isinstance(length, int) or length <= self.max_sequence_length,
-            "The input is longer than `max_sequence_length`.",
-            length=length,
-            max_sequence_length=self.max_sequence_length,
-        )
+        first = start_index if _backend.is_static(start_index) else 0
+        if _backend.is_static(length):
+            require(
+                0 <= first <= self.max_sequence_length - length,
+                "The input must lie within positions 0 to `max_sequence_length`.",
+                start_index=first,
+                length=length,
+                max_sequence_length=self.max_sequence_length,
+            )
         table = ops.convert_to_tensor(self.embeddings)
         shape = (length, inputs.shape[-1])
         return inputs + ops.cast(

@@ -10,29 +10,63 @@ import keras
 
 from keras_attention.errors import one_of
 from keras_attention.layers.additive_attention import AdditiveAttention
+from keras_attention.layers.alibi_bias import AlibiBias
 from keras_attention.layers.attention_cell import AttentionCell
 from keras_attention.layers.attention_pooling import AttentionPooling
+from keras_attention.layers.axial_attention import AxialAttention
+from keras_attention.layers.block_summary_attention import BlockSummaryAttention
 from keras_attention.layers.dot_product_attention import DotProductAttention
+from keras_attention.layers.gated_attention import GatedAttention
 from keras_attention.layers.general_attention import GeneralAttention
 from keras_attention.layers.kernel_attention import KernelAttention
+from keras_attention.layers.linear_attention import LinearAttention
+from keras_attention.layers.linformer_attention import LinformerAttention
+from keras_attention.layers.location_aware_attention import LocationAwareAttention
 from keras_attention.layers.masked_mean_pooling import MaskedMeanPooling
+from keras_attention.layers.monotonic_attention import MonotonicAttention
 from keras_attention.layers.multi_head_attention import MultiHeadAttention
+from keras_attention.layers.performer_attention import PerformerAttention
 from keras_attention.layers.position_embedding import PositionEmbedding
+from keras_attention.layers.relative_position_attention import RelativePositionAttention
+from keras_attention.layers.relative_position_bias import RelativePositionBias
+from keras_attention.layers.rotary_embedding import RotaryEmbedding
+from keras_attention.layers.rotary_embedding_2d import RotaryEmbedding2D
 from keras_attention.layers.sinusoidal_position_encoding import (
     SinusoidalPositionEncoding,
 )
+from keras_attention.layers.sinusoidal_position_encoding_2d import (
+    SinusoidalPositionEncoding2D,
+)
+from keras_attention.layers.talking_heads_attention import TalkingHeadsAttention
+from keras_attention.layers.temporal_attention import TemporalAttention
 
 _LAYERS: dict[str, type[keras.layers.Layer]] = {
     "additive": AdditiveAttention,
+    "alibi_bias": AlibiBias,
     "attention_cell": AttentionCell,
     "attention_pooling": AttentionPooling,
+    "axial": AxialAttention,
+    "block_summary": BlockSummaryAttention,
     "dot_product": DotProductAttention,
+    "gated": GatedAttention,
     "general": GeneralAttention,
     "kernel": KernelAttention,
+    "linear": LinearAttention,
+    "linformer": LinformerAttention,
+    "location_aware": LocationAwareAttention,
     "masked_mean_pooling": MaskedMeanPooling,
+    "monotonic": MonotonicAttention,
     "multi_head": MultiHeadAttention,
+    "performer": PerformerAttention,
     "position_embedding": PositionEmbedding,
+    "relative_position": RelativePositionAttention,
+    "relative_position_bias": RelativePositionBias,
+    "rotary_embedding": RotaryEmbedding,
+    "rotary_embedding_2d": RotaryEmbedding2D,
     "sinusoidal_position_encoding": SinusoidalPositionEncoding,
+    "sinusoidal_position_encoding_2d": SinusoidalPositionEncoding2D,
+    "talking_heads": TalkingHeadsAttention,
+    "temporal": TemporalAttention,
 }
 
 

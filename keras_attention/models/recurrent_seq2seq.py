@@ -27,7 +27,8 @@ class RecurrentSeq2Seq(keras.Model):
         vocabulary_size: Number of tokens; id 0 is padding.
         hidden_dim: Size of embeddings, of the decoder and of both encoder directions
             together; even.
-        attention: `"additive"`, `"general"`, `"dot_product"` or `"none"`.
+        attention: `"additive"`, `"general"`, `"dot_product"`, `"location_aware"`,
+            `"monotonic"` or `"none"`.
         order: `"bahdanau"` or `"luong"`, see `layers.AttentionCell`.
         dropout: Share dropped after the embedding and before the output, in [0, 1).
         **kwargs: Those of `keras.Model`.

@@ -32,7 +32,8 @@ class TransformerSeq2Seq(keras.Model):
         num_heads: Attention heads; must divide `hidden_dim`.
         hidden_dim: Model size.
         intermediate_dim: Hidden size of the feed-forward networks.
-        dropout: Share dropped after embeddings and sub-blocks, in [0, 1).
+        dropout: Share dropped after embeddings and sub-blocks, and of the feed-forward
+            networks' hidden units, in [0, 1).
         attention_dropout: Share of attention scores dropped, in [0, 1).
         activation: Activation of the feed-forward networks.
         normalize_first: Pre-norm (True) or post-norm.

@@ -3,9 +3,19 @@
 Ops take `query, key, value` (as `keras.ops` does); layers take `query, value, key`.
 """
 
-from keras_attention.ops import masks, scores
+from keras_attention.ops import linear, masks, positions, scores
 from keras_attention.ops.attention import attend
 from keras_attention.ops.positions import sinusoidal_encoding
 from keras_attention.ops.softmax import masked_softmax
+from keras_attention.ops.talking_heads import attend_talking_heads
 
-__all__ = ["attend", "masked_softmax", "masks", "scores", "sinusoidal_encoding"]
+__all__ = [
+    "attend",
+    "attend_talking_heads",
+    "linear",
+    "masked_softmax",
+    "masks",
+    "positions",
+    "scores",
+    "sinusoidal_encoding",
+]

@@ -51,6 +51,15 @@ def read(x: Any) -> Tensor:
     return tf.convert_to_tensor(x) if BACKEND == "tensorflow" else x
 
 
+def untaped(x: Tensor) -> Tensor:
+    """`x` for the inside of a function that has a gradient of its own.
+
+    Eager TensorFlow would record what happens there as well. JAX must not lose sight of
+    it: for second gradients it differentiates the inside.
+    """
+    return tf.stop_gradient(x) if BACKEND == "tensorflow" else x
+
+
 def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 

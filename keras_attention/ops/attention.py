@@ -29,6 +29,7 @@ def attend(
     dropout: float = 0.0,
     seed: Tensor | None = None,
     query_offset: Any = None,
+    sink: Tensor | None = None,
     implementation: str | None = None,
     return_attention_scores: bool = False,
 ) -> Any:
@@ -59,6 +60,8 @@ def attend(
         seed: Integer tensor `(2,)` such as `SeedGenerator.next()` gives; needed with
             dropout.
         query_offset: Position of query 0 among the keys, instead of `S - T`.
+        sink: `(N,)`, logit of one more key whose value is 0: it takes its share of
+            every row, so that a head can attend nothing.
         implementation: `"dense"`, `"blockwise"`, `"fused"`, `"flash"` (fused where that
             exists, else blockwise; dense for a single query), or `None`: chosen by a
             fixed rule on shapes. Results agree to rounding.
@@ -82,10 +85,11 @@ def attend(
 
     Source:
         Vaswani et al. 2017, arXiv:1706.03762, equation 1; the blockwise path follows
-        Rabe and Staats 2021, arXiv:2112.05682.
+        Rabe and Staats 2021, arXiv:2112.05682; the sink is that of OpenAI 2025,
+        arXiv:2508.10925.
     """
     query, key, value = (_backend.read(x) for x in (query, key, value))
-    _check_shapes(query, key, value)
+    check_shapes(query, key, value)
     fraction("dropout", dropout)
     require(
         not dropout or seed is not None,
@@ -98,29 +102,32 @@ def attend(
         query_offset = _backend.sizes(key)[1] - _backend.sizes(query)[1]
     weights = tuple(_backend.read(weight) for weight in score_weights)
     problem = Problem(scores.get(score), as_mask(mask), query_offset, dropout, seed)
-    bias = None if bias is None else _as_four_axes(bias)
+    bias = None if bias is None else as_four_axes(bias)
 
     heads = query.shape[2] // key.shape[2]
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
-    path = implementation or choose(problem, query, key, value, bias)
+    sink = None if sink is None else _backend.read(sink)
+    added = bias if sink is None else sink  # no kernel adds anything to the logits
+    path = implementation or choose(problem, query, key, value, added)
     if path == "flash":
-        fits = can_fuse(problem, query, key, value, bias)
+        fits = can_fuse(problem, query, key, value, added)
         one_row = query.shape[1] == 1  # its scores are no larger than a key
         path = "fused" if fits else "dense" if one_row else "blockwise"
     if return_attention_scores:
         path = "dense"
     if path == "fused":
-        return _fused(problem, query, key, value, bias)
+        return _fused(problem, query, key, value, added)
     query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
     if path == "blockwise":
-        output = blockwise(problem, query, key, value, bias, weights)
+        output = blockwise(problem, query, key, value, bias, weights, sink)
         return ops.transpose(output, (0, 2, 1, 3))
-    output, attention_scores = _dense(problem, query, key, value, bias, weights)
+    output, attention_scores = _dense(problem, query, key, value, bias, weights, sink)
     output = ops.transpose(output, (0, 2, 1, 3))
     return (output, attention_scores) if return_attention_scores else output
 
 
-def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+def check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Refuse projected tensors that do not fit each other."""
     shapes = {
         name: tuple(x.shape)
         for name, x in (("query", query), ("key", key), ("value", value))
@@ -142,7 +149,7 @@ def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
     )
 
 
-def _as_four_axes(bias: Tensor) -> Tensor:
+def as_four_axes(bias: Tensor) -> Tensor:
     """A bias `(S,)`, `(T, S)` or `(N, T, S)` with leading axes of size 1."""
     bias = _backend.read(bias)
     while len(bias.shape) < 4:
@@ -150,7 +157,7 @@ def _as_four_axes(bias: Tensor) -> Tensor:
     return bias
 
 
-def _dense(problem, query, key, value, bias, weights):
+def _dense(problem, query, key, value, bias, weights, sink):
     """Output and scores, both heads-first."""
     logits = problem.score(*(promote(x) for x in (query, key, *weights)))
     if bias is not None:
@@ -159,7 +166,8 @@ def _dense(problem, query, key, value, bias, weights):
     if mask is not None:
         lengths = _backend.sizes(query)[2], _backend.sizes(key)[2]
         mask = mask.dense(*lengths, problem.offset)
-    attention_scores = masked_softmax(logits, mask)
+    sink = None if sink is None else sink[:, None, None]
+    attention_scores = masked_softmax(logits, mask, sink)
     used = attention_scores
     if problem.dropout:
         shape = _backend.sizes(used)

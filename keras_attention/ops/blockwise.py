@@ -48,36 +48,45 @@ def blockwise(
     value: Tensor,
     bias: Tensor | None,
     weights: tuple[Tensor, ...],
+    sink: Tensor | None = None,
 ) -> Tensor:
     """Attention output `(B, N, T, V)`; differentiable in every tensor given."""
     biases = () if bias is None else (bias,)
     held = problem.tensors()
+    given = held if sink is None else (*held, sink)
+    start = len(given)
 
     @ops.custom_gradient
     def attend(*tensors):
         # Eager TensorFlow would tape every tile; the gradient is below.
         tensors = tuple(ops.stop_gradient(x) for x in tensors)
-        tensors, fixed = tensors[len(held) :], tensors[: len(held)]
+        fixed, sinks = tensors[: len(held)], tensors[len(held) : start]
+        tensors = tensors[start:]
         plan = Plan.of(problem.with_tensors(fixed), tensors[0], tensors[1], len(biases))
-        output, rows = _forward(plan, *tensors)
+        output, rows = _forward(plan, sinks, *tensors)
         kept = ops.stop_gradient(output)  # PyTorch: no cycle through `output`
 
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.
             upstream = args[0] if upstream is None else upstream
-            grads = _backward(plan, kept, rows, upstream, *tensors)
+            grads = _backward(plan, kept, rows, sinks, upstream, *tensors)
             return (*[None] * len(held), *grads)
 
         return output, gradient
 
-    return attend(*held, query, key, value, *biases, *weights)
+    return attend(*given, query, key, value, *biases, *weights)
 
 
 # ------------------------------------------------------------------------- forward
 
 
 def _forward(
-    plan: Plan, query: Tensor, key: Tensor, value: Tensor, *rest: Tensor
+    plan: Plan,
+    sinks: tuple[Tensor, ...],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *rest: Tensor,
 ) -> tuple[Tensor, Rows]:
     """The output, and the softmax of every row."""
     parts = []
@@ -92,6 +101,8 @@ def _forward(
             ]
         )
     sums, rows = _merged(parts)
+    for sink in sinks:
+        sums, rows = _with_sink(sums, rows, _of_heads(sink, sums))
     alive = ops.where(rows.total > 0, rows.total, ops.ones_like(rows.total))
     return ops.cast(sums / alive, value.dtype), rows
 
@@ -107,6 +118,17 @@ def _merged(parts: list) -> tuple[Tensor, Rows]:
     sums = functools.reduce(ops.add, [part[0] * factor for part, factor in pairs])
     total = functools.reduce(ops.add, [part[2] * factor for part, factor in pairs])
     return sums, Rows(top, total)
+
+
+def _with_sink(sums: Tensor, rows: Rows, sink: Tensor) -> tuple[Tensor, Rows]:
+    """Each row with one more key of logit `sink` `(N, 1, 1)`, whose value is 0."""
+    top = ops.maximum(rows.top, sink)
+    factor = ops.exp(rows.top - top)
+    return sums * factor, Rows(top, rows.total * factor + ops.exp(sink - top))
+
+
+def _of_heads(sink: Tensor, like: Tensor) -> Tensor:
+    return ops.cast(sink, like.dtype)[:, None, None]
 
 
 def _pass_output(work: Work) -> tuple[Tensor, ...]:
@@ -174,9 +196,14 @@ class _Upstream(NamedTuple):
 
 
 def _backward(
-    plan: Plan, output: Tensor, rows: Rows, upstream: Tensor, *tensors: Tensor
+    plan: Plan,
+    output: Tensor,
+    rows: Rows,
+    sinks: tuple[Tensor, ...],
+    upstream: Tensor,
+    *tensors: Tensor,
 ) -> tuple:
-    """Gradients of query, key, value, biases and weights."""
+    """Gradients of the sink, query, key, value, biases and weights."""
     # rowsum(O * dO) equals rowsum(P * dP) and is all the backward pass needs of O.
     grad = ops.cast(upstream, plan.sum_dtype)
     delta = ops.sum(ops.cast(output, plan.sum_dtype) * grad, axis=-1, keepdims=True)
@@ -189,7 +216,13 @@ def _backward(
         found = _pass_gradient(work, known.taken(work.order))
         totals = found if totals is None else map(ops.add, totals, found)
         totals = tuple(totals)
-    return tuple(ops.cast(g, x.dtype) for g, x in zip(totals, tensors, strict=True))
+    # A sink scores like any key; its value is 0, and so is its dP.
+    drawn = (
+        -ops.sum(ops.exp(_of_heads(sink, delta) - known.top) * known.delta, (0, 2, 3))
+        for sink in sinks
+    )
+    pairs = zip((*drawn, *totals), (*sinks, *tensors), strict=True)
+    return tuple(ops.cast(grad, x.dtype) for grad, x in pairs)
 
 
 def _pass_gradient(work: Work, known: _Upstream) -> tuple:

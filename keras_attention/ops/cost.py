@@ -1,7 +1,7 @@
 """What `attend` multiplies and holds on its dense path, from shapes alone.
 
-The blockwise path multiplies less where a mask leaves blocks empty, and holds no scores;
-the dense one is what all paths are compared with.
+The blockwise path multiplies less where a mask leaves blocks empty, and holds no
+scores; the dense one is what all paths are compared with.
 """
 
 import math

@@ -129,7 +129,7 @@ def linear_attention(
     if use_causal_mask:
         sums = _causal_sums(query, key, counted)
     else:
-        sums = _read(query, key_value_sums(key, counted))
+        sums = _read(query, _key_value_sums(key, counted))
     return ops.cast(_divided(sums), value.dtype)
 
 
@@ -163,7 +163,7 @@ def linear_step(
     query, key = at_least_float32(query), _visible(key, mask, "mask")
     counted = _with_ones(value)
     sums = _causal_sums(query, key, counted) + _read(query, state)
-    return ops.cast(_divided(sums), value.dtype), state + key_value_sums(key, counted)
+    return ops.cast(_divided(sums), value.dtype), state + _key_value_sums(key, counted)
 
 
 def _visible(features: Tensor, mask: Tensor | None, name: str) -> Tensor:
@@ -181,7 +181,7 @@ def _with_ones(value: Tensor) -> Tensor:
     return ops.concatenate([value, ops.ones_like(value[..., :1])], axis=-1)
 
 
-def key_value_sums(key: Tensor, value: Tensor) -> Tensor:
+def _key_value_sums(key: Tensor, value: Tensor) -> Tensor:
     """`sum_j k_j v_j^T`, `(B, N, F, V)`."""
     return ops.einsum("bsnf,bsnv->bnfv", key, value)
 
@@ -194,6 +194,27 @@ def _divided(sums: Tensor) -> Tensor:
     """Weighted sums over the sums of their weights; 0 where those are 0."""
     weighted, total = sums[..., :-1], sums[..., -1:]
     return weighted / ops.where(total > 0, total, ops.ones_like(total))
+
+
+def linear_multiply_adds(
+    query_length: int,
+    key_length: int,
+    features: int,
+    value_size: int,
+    use_causal_mask: bool = False,
+) -> int:
+    """Multiply-adds of `linear_attention` for one head of one sequence.
+
+    `(T + S) F (V + 1)`. The causal form takes `max(T, S)` positions in chunks of `C`,
+    the last one filled up: `C (F + V + 1) + 2 F (V + 1)` for each of them.
+    """
+    counted = value_size + 1
+    if not use_causal_mask:
+        return (query_length + key_length) * features * counted
+    length = max(query_length, key_length)
+    chunk = min(length, CHUNK)
+    positions = -(-length // chunk) * chunk
+    return positions * (chunk * (features + counted) + 2 * features * counted)
 
 
 # ------------------------------------------------------------------------ in chunks
@@ -240,8 +261,7 @@ def _causal_product(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
     @ops.custom_gradient
     def product(query, key, value):
-        # Eager TensorFlow would tape every chunk; the gradient is below.
-        output = _scanned_product(*(ops.stop_gradient(x) for x in (query, key, value)))
+        output = _scanned_product(*map(_backend.untaped, (query, key, value)))
 
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.

@@ -54,7 +54,8 @@ def sinusoidal_encoding_2d(
     """Positions on a grid: half of the features tell the row, half the column.
 
     Args:
-        rows, columns: Sizes of the grid; integers or scalar tensors.
+        rows: Number of rows of the grid; an integer or a scalar tensor.
+        columns: Number of its columns.
         width: Feature size `D`, an even number.
         max_wavelength: As in `sinusoidal_encoding`.
 
@@ -128,21 +129,20 @@ def rotary_angles(
     return _angles(positions, size // 2, size, max_wavelength)
 
 
-def rotary_angles_2d(
-    rows: Any, columns: Any, size: int, *args: Any, **kwargs: Any
-) -> Tensor:
+def rotary_angles_2d(rows: Any, columns: Any, size: int, **options: Any) -> Tensor:
     """Angles on a grid: half of the pairs turn with the row, half with the column.
 
     Args:
-        rows, columns: Sizes of the grid; integers or scalar tensors.
+        rows: Number of rows of the grid; an integer or a scalar tensor.
+        columns: Number of its columns.
         size: `H`, a multiple of four.
-        *args, **kwargs: Further ones of `rotary_angles`.
+        **options: Those of `rotary_angles`.
 
     Returns:
         `(rows, columns, H / 2)`, float32.
     """
     halves = [
-        rotary_angles(ops.arange(length), size // 2, *args, **kwargs)
+        rotary_angles(ops.arange(length), size // 2, **options)
         for length in (rows, columns)
     ]
     return _on_grid(*halves)
@@ -184,7 +184,8 @@ def relative_positions(
     """`j - i` for every query position `i` and key position `j`, `(T, S)` int32.
 
     Args:
-        query_length, key_length: `T` and `S`; integers or scalar tensors.
+        query_length: `T`; an integer or a scalar tensor.
+        key_length: `S`.
         query_offset: Position of query 0 among the keys; by default `S - T`.
     """
     if query_offset is None:

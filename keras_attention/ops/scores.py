@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from keras_attention.errors import one_of
+from keras_attention.errors import one_of, require
 from keras_attention.ops.softmax import at_least_float32
 
 Tensor = Any
@@ -99,6 +99,11 @@ class SoftCapped:
 
     score: "str | Score"
     cap: float
+
+    def __post_init__(self) -> None:
+        require(
+            self.cap > 0, "`logit_soft_cap` must be positive.", logit_soft_cap=self.cap
+        )
 
     def __call__(self, query: Tensor, key: Tensor, *weights: Tensor) -> Tensor:
         logits = at_least_float32(get(self.score)(query, key, *weights))
@@ -207,6 +212,9 @@ def multiply_adds(
     Returns:
         The number, or `None` for a function of the user's own.
     """
+    sizes = query_length, key_length, query_size, key_size
+    if isinstance(score, SoftCapped):
+        return multiply_adds(score.score, *sizes)
     products = query_length * key_length * key_size
     known: dict[Score, int] = {
         dot: products,

@@ -16,7 +16,9 @@ def at_least_float32(x: Tensor) -> Tensor:
     return x if is_double else ops.cast(x, "float32")
 
 
-def masked_softmax(logits: Tensor, mask: Tensor | None = None) -> Tensor:
+def masked_softmax(
+    logits: Tensor, mask: Tensor | None = None, sink: Tensor | None = None
+) -> Tensor:
     """Softmax over the last axis, restricted to the positions a mask allows.
 
     Computed in at least float32. A masked position gets exactly 0 and no gradient; a
@@ -26,15 +28,23 @@ def masked_softmax(logits: Tensor, mask: Tensor | None = None) -> Tensor:
     Args:
         logits: `(..., T, S)`, any float dtype.
         mask: Boolean, broadcastable to `logits`; True = may attend.
+        sink: Logit of one more key, broadcastable to `(..., T, 1)`: it takes its share
+            of every row and is left out of the result.
 
     Returns:
-        Attention scores `(..., T, S)`: rows sum to 1, or to 0. float32, or float64 for
-        float64 logits.
+        Attention scores `(..., T, S)`: rows sum to 1, or to 0; with a sink to less than
+        1. float32, or float64 for float64 logits.
     """
     logits = at_least_float32(logits)
+    if mask is not None:
+        logits = ops.where(mask, logits, ops.cast(LOWEST, logits.dtype))
+    if sink is None:
+        scores = _softmax(logits)
+    else:
+        column = ops.zeros_like(logits[..., :1]) + ops.cast(sink, logits.dtype)
+        scores = _softmax(ops.concatenate([logits, column], axis=-1))[..., :-1]
     if mask is None:
-        return _softmax(logits)
-    scores = _softmax(ops.where(mask, logits, ops.cast(LOWEST, logits.dtype)))
+        return scores
     return ops.where(mask, scores, ops.cast(0.0, scores.dtype))
 
 

@@ -5,6 +5,7 @@ that of `docs/attention-contract.md`. The end of a test run prints how many rows
 properties and cases there were.
 """
 
+import copy
 import inspect
 
 import keras
@@ -129,6 +130,14 @@ def test_config_has_every_argument(row):
     assert again.get_config() == layer.get_config()
 
 
+def test_from_config_leaves_the_config(row):
+    layer = row.configured() if row.configured else row.make()
+    config = layer.get_config()
+    before = copy.deepcopy(config)
+    type(layer).from_config(config)
+    assert config == before
+
+
 def test_serialization_name(row):
     layer = row.configured() if row.configured else row.make()
     layer = layer.cell if isinstance(layer, Recurrent) else layer
@@ -166,6 +175,17 @@ def test_asking_for_scores_changes_nothing(row):
         plain = layer(*tensors, **masks)
         output, _ = layer(*tensors, return_attention_scores=True, **masks)
         np.testing.assert_allclose(to_numpy(output), to_numpy(plain), **EXACT)
+
+
+def test_asking_for_scores_leaves_the_losses(row):
+    layer, tensors = row.built(activity_regularizer="l2"), row.tensors()
+    for masks in ({}, padding(row)):
+        layer(*tensors, **masks)
+        plain = [to_numpy(loss) for loss in layer.losses]
+        layer(*tensors, return_attention_scores=True, **masks)
+        losses = [to_numpy(loss) for loss in layer.losses]
+        assert min(plain) > 0
+        np.testing.assert_allclose(losses, plain, rtol=1e-5)
 
 
 def test_dropout_at_inference_changes_nothing(row):

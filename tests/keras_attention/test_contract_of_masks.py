@@ -63,11 +63,20 @@ def test_attention_mask_keeps_where_true(row):
     mask = np.ones((T, S), bool)
     mask[:, -1] = False
     _, scores = layer(*tensors, attention_mask=mask, return_attention_scores=True)
-    assert (to_numpy(scores)[..., -1] == 0).all()
+    allowed = _seen_without_masks(layer, tensors) & mask
+    np.testing.assert_array_equal(to_numpy(scores) > 0, allowed)
     plain = to_numpy(layer(*tensors, attention_mask=mask))
     changed = [tensors[0], *(_changed_last(x) for x in tensors[1:])]
     found = to_numpy(layer(*changed, attention_mask=mask))
     np.testing.assert_allclose(found, plain, **EXACT)
+
+
+def _seen_without_masks(layer, tensors):
+    """Where a call without masks has scores: what the layer itself does not hide."""
+    _, scores = layer(*tensors, return_attention_scores=True)
+    seen = to_numpy(scores) > 0
+    assert seen.any(-1).all()
+    return seen
 
 
 def _changed_last(x):
@@ -90,7 +99,8 @@ def test_masks_are_and_ed(row):
         value_mask=keys,
         return_attention_scores=True,
     )
-    assert (to_numpy(scores)[~np.broadcast_to(joined, row.scores)] == 0).all()
+    allowed = _seen_without_masks(layer, tensors) & joined
+    np.testing.assert_array_equal(to_numpy(scores) > 0, allowed)
 
 
 def test_score_rows_sum_to_one_or_zero(row):
@@ -122,16 +132,24 @@ def test_no_path_sees_the_future(row):
     """C09: the causal flag holds with scores, dropout and on every path."""
     tensors = row.tensors()
     changed = [tensors[0], *(_changed_last(x) for x in tensors[1:])]
-    for layer, options in variants(row):
+    axis, earlier = row.inputs[0].index(T), np.arange(T - 1)
+    dropping = [row.built(dropout=0.5, flash_attention=path) for path in paths(row)]
+    calls = [*variants(row), *((layer, {"training": True}) for layer in dropping)]
+    for layer, options in calls:
         options = options | {"use_causal_mask": True}
-        before = to_numpy(output_of(layer(*tensors, **options)))
-        after = to_numpy(output_of(layer(*changed, **options)))
-        axis = row.inputs[0].index(T)
-        earlier = np.arange(T - 1)
+        before, after = (_seeded(layer, x, options) for x in (tensors, changed))
         np.testing.assert_allclose(
             after.take(earlier, axis), before.take(earlier, axis), **EXACT
         )
-        assert not np.allclose(after, before, atol=1e-4)
+        if layer not in dropping:  # else the last position may be the one dropped
+            assert not np.allclose(after, before, atol=1e-4)
+
+
+def _seeded(layer, tensors, options):
+    """The output of a call, the same scores dropped every time."""
+    if layer.dropout:
+        layer.seed_generator.state.assign([0, 1])
+    return to_numpy(output_of(layer(*tensors, **options)))
 
 
 def test_attention_bias_adds_to_the_logits(row):

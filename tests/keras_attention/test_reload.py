@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import keras
 import numpy as np
+import pytest
 
-from keras_attention import models
-from tests.backend import to_numpy
+from keras_attention import blocks, models
+from tests.backend import tensor, to_numpy
 from tests.catalogue import ROWS
 from tests.contract import as_tuple, everything
 from tests.recurrent import Recurrent
@@ -38,6 +39,8 @@ def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
         yield row.name, *_around(row, row.built())
         if row.configured and row.layer != "attention_cell":
             yield f"{row.name}_configured", *_around(row, row.configured())
+    for block, arguments in _blocks():
+        yield block.name, *_model(block, *arguments)
     ids = np.array([[5, 6, 7, 2], [8, 9, 2, 0]])
     inputs = {"source": ids, "target": ids[:, :3]}
     yield "transformer", models.TransformerSeq2Seq(**_TRANSFORMER), inputs
@@ -47,31 +50,58 @@ def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
         yield f"recurrent_{attention}", model, inputs
 
 
-_TRANSFORMER = {
-    "vocabulary_size": 11,
-    "num_layers": 2,
+_BLOCK = {
     "num_heads": 2,
-    "hidden_dim": 8,
     "intermediate_dim": 16,
     "dropout": 0.1,
     "attention_dropout": 0.2,
     "activation": "gelu",
     "normalize_first": False,
-    "positions": "learned",
-    "max_sequence_length": 9,
     "attention": "multi_head",
     "attention_options": {"use_gate": True, "num_key_value_heads": 1},
+}
+_TRANSFORMER = {
+    **_BLOCK,
+    "vocabulary_size": 11,
+    "num_layers": 2,
+    "hidden_dim": 8,
+    "positions": "learned",
+    "max_sequence_length": 9,
     "name": "mine",
 }
 
 
+def _blocks() -> Iterator[tuple[keras.layers.Layer, list]]:
+    """Blocks with no argument at its default, and what they are called with."""
+    x, memory, summary = tensor(2, 5, 8), tensor(2, 7, 6), tensor(2, 3)
+    ids = np.array([[3, 4, 9], [5, 0, 0]], "int32")
+    shared = {"activity_regularizer": "l2", "dtype": "mixed_bfloat16"}
+    block = {**_BLOCK, **shared, "layer_norm_epsilon": 1e-3}
+    yield blocks.FeedForward(16, "gelu", 0.1, name="feed", **shared), [x]
+    yield blocks.TransformerEncoder(**block, name="encoder"), [x]
+    yield blocks.TransformerDecoder(**block, name="decoder"), [x, memory]
+    embedding = blocks.TokenAndPositionEmbedding(
+        11, 8, "learned", 9, 0.1, name="embedding", **shared
+    )
+    yield embedding, [ids]
+    recurrent = blocks.RecurrentDecoder(8, "general", "luong", name="gru", **shared)
+    yield recurrent, [x, memory, summary]
+
+
 def _around(row, layer) -> tuple[keras.Model, dict[str, np.ndarray]]:
-    given = {f"input_{i}": to_numpy(x) for i, x in enumerate(row.tensors())}
-    symbolic = {name: keras.Input(x.shape[1:], name=name) for name, x in given.items()}
-    result = layer(*symbolic.values(), **everything(row))
-    return keras.Model(symbolic, result), given
+    return _model(layer, *row.tensors(), **everything(row))
 
 
+def _model(layer, *tensors, **flags) -> tuple[keras.Model, dict[str, np.ndarray]]:
+    given = {f"input_{i}": to_numpy(x) for i, x in enumerate(tensors)}
+    symbolic = {
+        name: keras.Input(x.shape[1:], name=name, dtype=str(x.dtype))
+        for name, x in given.items()
+    }
+    return keras.Model(symbolic, layer(*symbolic.values(), **flags)), given
+
+
+@pytest.mark.slow
 def test_c69_a_fresh_process_reloads_everything(tmp_path):
     expected = {}
     for name, model, inputs in _saved():

@@ -1,5 +1,7 @@
+import errno
 import io
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -7,7 +9,7 @@ import time
 import pytest
 
 from applications.errors import UserError
-from applications.pipeline import cli
+from applications.pipeline import cli, files
 from applications.pipeline import run as runs
 from applications.pipeline.cli import Request, parse
 from tests.applications.pipeline import toy
@@ -94,6 +96,33 @@ def test_a_run_that_came_to_nothing_is_removed(root, capsys, monkeypatch):
     monkeypatch.setattr(Toy, "prepare", fail)
     assert refused(capsys, "train") == "error: There is no such corpus."
     assert os.listdir(root / "toy") == []
+
+
+def test_a_full_disk_leaves_a_run_to_continue_or_none(trained, capsys, monkeypatch):
+    def fill(self, config, data, run):
+        files.write_text(run.path("x"), "")
+
+    def full(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Toy, "train", fill)
+    monkeypatch.setattr(type(trained.model), "replace", full)
+    saved = os.listdir(trained.directory.parent)
+    line = refused(capsys, "train", "run=small-001")
+    assert line.endswith(
+        "What was saved before is intact; make room and try again. Continue with: "
+        "python -m applications.toy train run=small-001"
+    )
+    monkeypatch.setattr(runs, "create", lambda *args: new(trained))
+    assert refused(capsys, "train").endswith("make room and try again.")
+    assert os.listdir(trained.directory.parent) == saved
+
+
+def new(run):
+    """Another run, with the config of `run` and nothing else."""
+    other = runs.Run(run.directory.with_name("small-002"))
+    shutil.copyfile(run.path("config.json"), other.path("config.json"))
+    return other
 
 
 def test_all_stages_one_after_the_other(root, capsys):

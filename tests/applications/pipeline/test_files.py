@@ -91,7 +91,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path, error):
         fail_halfway(path, error)
     assert str(raised.value) == (
         f"Cannot write {path}: No space left on device. What was saved before is "
-        "intact; make room and continue with run=NAME."
+        "intact; make room and try again."
     )
     assert path.read_text() == "old"
 

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from applications.errors import UserError
 from applications.pipeline import quiet
 
 TENSORFLOW = """\
@@ -38,6 +39,12 @@ def test_a_level_set_by_the_user_shows_everything(monkeypatch, capfd):
     with quiet.startup():
         os.write(2, b"I0000 00:00:17 1 port.cc:1] chatter\n")
     assert "chatter" in capfd.readouterr().err
+
+
+def test_another_backend_is_refused(monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    with pytest.raises(UserError, match="KERAS_BACKEND=torch; unset it"):
+        quiet.startup().__enter__()
 
 
 @pytest.mark.slow

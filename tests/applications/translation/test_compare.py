@@ -1,7 +1,11 @@
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
+from applications.pipeline import quiet
 from applications.pipeline import run as runs
 from applications.translation import compare
 from applications.translation.presets import PRESETS
@@ -73,6 +77,31 @@ def test_other_sentences_are_refused(evaluated, capsys):
     path.write_text(path.read_text().replace("Satz Nummer 3", "Satz Nummer 30"))
     assert compare.main(names) == 2
     assert "was evaluated on other sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help(capsys, flag):
+    assert compare.main([flag]) == 0
+    assert capsys.readouterr().out.strip() == compare.__doc__.strip()
+
+
+def test_another_backend_is_refused(evaluated, capsys, monkeypatch):
+    names = [evaluated("gru", 4).name, evaluated("transformer", 11).name]
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    assert compare.main(names) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "KERAS_BACKEND=jax" in captured.err
+
+
+@pytest.mark.slow
+def test_nothing_is_printed_beside_the_answer(evaluated):
+    names = [evaluated("gru", 4).name, evaluated("transformer", 11).name]
+    command = [sys.executable, "-m", "applications.translation.compare", *names]
+    environment = {k: v for k, v in os.environ.items() if k != quiet.LEVEL}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("| model |")
 
 
 @pytest.mark.parametrize(

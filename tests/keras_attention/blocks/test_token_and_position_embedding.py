@@ -110,7 +110,7 @@ def test_half_precision():
 
 
 def test_longer_than_the_learned_positions():
-    with pytest.raises(ValueError, match="longer than `max_sequence_length`"):
+    with pytest.raises(ValueError, match="within positions 0 to `max_sequence_len"):
         make("learned")(np.ones((1, LONGEST + 1), "int32"))
 
 

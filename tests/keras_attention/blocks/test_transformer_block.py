@@ -44,10 +44,22 @@ def test_dropout_is_off_at_inference_and_on_in_training():
     for options in ({"dropout": 0.5}, {"attention_dropout": 0.5}):
         block = make(**options)
         block(x)
-        block.set_weights(plain.get_weights()[: len(block.get_weights())])
+        block.set_weights(plain.get_weights())
         np.testing.assert_array_equal(to_numpy(block(x)), expected)
         trained = to_numpy(block(x, training=True))
         assert np.abs(trained - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("place", ["hidden units", "sub-blocks", None])
+def test_dropout_acts_on_sub_blocks_and_hidden_units_and_nowhere_else(place):
+    block, x = make(dropout=0.5), tensor(B, T, D)
+    expected = to_numpy(block(x))
+    if place != "hidden units":
+        block.feed_forward.dropout_layer.rate = 0.0
+    if place != "sub-blocks":
+        block.dropout_layer.rate = 0.0
+    difference = np.abs(to_numpy(block(x, training=True)) - expected).max()
+    assert difference > 1e-3 if place else difference == 0
 
 
 def test_attention_options_reach_the_layer():

@@ -3,8 +3,15 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention import blocks
-from tests.backend import compiled, mask_of, tensor, to_numpy, with_mask
+from keras_attention import blocks, layers
+from tests.backend import (
+    compiled,
+    mask_of,
+    tensor,
+    to_numpy,
+    with_mask,
+)
+from tests.contract import check_stays_in_padding
 
 B, T, S, D, DM, F, N = 3, 5, 7, 12, 10, 14, 3
 LENGTHS, MEMORY_LENGTHS = (5, 2, 1), (3, 7, 1)
@@ -75,11 +82,10 @@ def test_a_padded_row_is_as_alone(block, given):
 
 
 def test_nan_in_padding_stays_there(block):
-    x, memory = (to_numpy(each).copy() for each in inputs())
-    expected = to_numpy(block(*map(ops.convert_to_tensor, (x, memory)), **MASKS))
-    x[~MASK], memory[~MEMORY_MASK] = np.nan, np.nan
-    found = to_numpy(block(*map(ops.convert_to_tensor, (x, memory)), **MASKS))
-    np.testing.assert_array_equal(found[MASK], expected[MASK])
+    def call(x, memory):
+        return block(x, memory, **MASKS)
+
+    check_stays_in_padding(block, call, inputs(), [MASK, MEMORY_MASK])
 
 
 def test_c14_causal_looks_back_only(block):
@@ -199,6 +205,34 @@ def test_scores_change_nothing(block):
         np.testing.assert_allclose(sums, expected, atol=1e-6)
     hidden = np.broadcast_to(MEMORY_MASK[:, None, None], to_numpy(across).shape)
     assert (to_numpy(across)[~hidden] == 0).all()
+
+
+def test_scores_leave_the_losses():
+    block = built(activity_regularizer="l2")
+    (expected,) = [to_numpy(loss) for loss in block.losses]
+    block(*inputs(), return_attention_scores=True)
+    found = [to_numpy(loss) for loss in block.losses]
+    np.testing.assert_allclose(found, [expected], rtol=1e-5)
+
+
+@pytest.mark.parametrize("hidden", [None, ~MASK], ids=["no_other", "another"])
+def test_carries_an_explicit_mask(hidden):
+    block, (x, memory) = built(), inputs()
+    x = x if hidden is None else with_mask(x, hidden)
+    for flags in ({}, {"return_attention_scores": True}):
+        y = block(x, memory, inputs_mask=MASK, **flags)
+        y = y[0] if flags else y
+        np.testing.assert_array_equal(mask_of(y), MASK)
+
+
+def test_carries_an_explicit_mask_in_a_functional_model():
+    block, pool = built(), layers.MaskedMeanPooling()
+    symbolic = [keras.Input((T, D)), keras.Input((S, DM))]
+    symbolic.append(keras.Input((T,), dtype="bool"))
+    model = keras.Model(symbolic, pool(block(*symbolic)))
+    found = model([*inputs(), ops.convert_to_tensor(MASK)])
+    expected = pool(block(*inputs(), inputs_mask=MASK), mask=MASK)
+    np.testing.assert_allclose(to_numpy(found), to_numpy(expected), atol=1e-6)
 
 
 def test_carries_the_mask_and_leaves_those_of_its_inputs():

@@ -4,7 +4,14 @@ import pytest
 from keras import ops
 
 from keras_attention import blocks, layers
-from tests.backend import compiled, mask_of, tensor, to_numpy, with_mask
+from tests.backend import (
+    compiled,
+    mask_of,
+    tensor,
+    to_numpy,
+    with_mask,
+)
+from tests.contract import check_stays_in_padding
 
 B, T, D, F, N = 3, 5, 12, 14, 3
 LENGTHS = (5, 2, 1)
@@ -64,11 +71,9 @@ def test_a_padded_row_is_as_alone(block, given):
 
 
 def test_nan_in_padding_stays_there(block):
-    x = to_numpy(tensor(B, T, D)).copy()
-    expected = to_numpy(block(ops.convert_to_tensor(x), mask=MASK))
-    x[~MASK] = np.nan
-    found = to_numpy(block(ops.convert_to_tensor(x), mask=MASK))
-    np.testing.assert_array_equal(found[MASK], expected[MASK])
+    x = tensor(B, T, D)
+    block(x)
+    check_stays_in_padding(block, lambda x: block(x, mask=MASK), [x], [MASK])
 
 
 @pytest.mark.parametrize("by", ["use_causal_mask", "attention_mask"])
@@ -113,6 +118,15 @@ def test_scores_change_nothing(block):
     sums = to_numpy(scores).sum(-1)
     expected = np.broadcast_to(MASK[:, None], sums.shape)
     np.testing.assert_allclose(sums, expected, atol=1e-6)
+
+
+def test_scores_leave_the_losses():
+    block, x = make(activity_regularizer="l2"), tensor(B, T, D)
+    block(x)
+    (expected,) = [to_numpy(loss) for loss in block.losses]
+    block(x, return_attention_scores=True)
+    found = [to_numpy(loss) for loss in block.losses]
+    np.testing.assert_allclose(found, [expected], rtol=1e-5)
 
 
 @keras.saving.register_keras_serializable(package="tests")
@@ -161,6 +175,24 @@ def test_carries_the_mask():
     x = with_mask(tensor(B, T, D), MASK)
     np.testing.assert_array_equal(mask_of(block(x)), MASK)
     np.testing.assert_array_equal(mask_of(x), MASK)
+
+
+@pytest.mark.parametrize("hidden", [None, ~MASK], ids=["no_other", "another"])
+def test_carries_an_explicit_mask(hidden):
+    block, x, mask = make(), tensor(B, T, D), ops.convert_to_tensor(MASK)
+    x = x if hidden is None else with_mask(x, hidden)
+    flags = {"return_attention_scores": True}
+    for y in (block(x, mask=mask), block(x, mask), block(x, mask, **flags)[0]):
+        np.testing.assert_array_equal(mask_of(y), MASK)
+
+
+def test_carries_an_explicit_mask_in_a_functional_model():
+    block, pool = make(), layers.MaskedMeanPooling()
+    inputs = [keras.Input((T, D)), keras.Input((T,), dtype="bool")]
+    given = [tensor(B, T, D), ops.convert_to_tensor(MASK)]
+    found = keras.Model(inputs, pool(block(*inputs)))(given)
+    expected = pool(block(tensor(B, T, D), mask=MASK), mask=MASK)
+    np.testing.assert_allclose(to_numpy(found), to_numpy(expected), atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(None, None, D), (None, T, D), (B, T, D)])

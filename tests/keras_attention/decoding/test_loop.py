@@ -10,7 +10,7 @@ from keras_attention.decoding.loop import (
     repeat_rows,
     while_loop,
 )
-from tests.keras_attention.decoding.toys import compiled
+from tests.backend import compiled
 
 
 def test_loops_over_a_tree_and_keeps_none():

@@ -3,24 +3,12 @@
 import copy
 import itertools
 
-import keras
 import numpy as np
 from keras import ops
 
+from tests.backend import compiled
+
 PAD, START, END = 0, 1, 2
-
-
-def compiled(function):
-    """`function` of tensors, compiled where the backend compiles."""
-    if keras.backend.backend() == "tensorflow":
-        import tensorflow as tf
-
-        return tf.function(function)
-    if keras.backend.backend() == "jax":
-        import jax
-
-        return jax.jit(function)
-    return function
 
 
 def decode(search, models, **arguments):

@@ -94,6 +94,88 @@ def test_takes_any_single_head_score(attention):
     np.testing.assert_allclose(alignments.sum(-1), 1, atol=1e-5)
 
 
+REMEMBERING = {
+    "location_aware": lambda: layers.LocationAwareAttention(
+        3, filters=2, kernel_size=3
+    ),
+    "monotonic": lambda: layers.MonotonicAttention(3),
+}
+
+
+@pytest.mark.parametrize("attention", REMEMBERING)
+@pytest.mark.parametrize("order", ["bahdanau", "luong"])
+def test_attention_that_remembers_is_the_layer_over_all_queries_so_far(
+    order, attention
+):
+    """Each step's context is the last row of the layer called on every query yet."""
+    cell = cell_of(order, "lstm", REMEMBERING[attention]())
+    x, memory = tensor(B, T, D), tensor(B, S, M)
+    mask = np.arange(S)[None] < np.array([[5], [S]])
+    outputs, alignments = run(cell, x, memory, mask)
+    state, context, queries = cell.cell.get_initial_state(batch_size=B), None, []
+
+    def look(query):
+        queries.append(query)
+        context, scores = cell.attention(
+            ops.stack(queries, axis=1),
+            memory,
+            value_mask=mask,
+            return_attention_scores=True,
+        )
+        return context[:, -1], scores[:, -1]
+
+    context = ops.zeros((B, M))
+    for step in range(T):
+        if order == "bahdanau":
+            context, scores = look(state[0])
+        output, state = cell.cell(ops.concatenate([x[:, step], context], -1), state)
+        if order == "luong":
+            context, scores = look(state[0])
+        expected = ops.concatenate([output, context], axis=-1)
+        np.testing.assert_allclose(outputs[:, step], to_numpy(expected), atol=1e-5)
+        np.testing.assert_allclose(alignments[:, step], to_numpy(scores), atol=1e-5)
+
+
+def test_only_an_attention_that_remembers_has_alignments_in_the_state():
+    memory = tensor(B, S, M)
+    plain = cell_of()
+    assert len(plain.memory_state(memory)) == len(plain.state_size) == 5
+    for attention in REMEMBERING.values():
+        cell = cell_of(attention=attention())
+        state = cell.memory_state(memory)
+        assert len(state) == len(cell.state_size) == 6
+        assert tuple(state[2].shape) == (B, S)
+
+
+@pytest.mark.parametrize("attention", REMEMBERING)
+def test_alignments_continue_where_a_first_part_ended(attention):
+    """Decoding in two parts, the state handed over, is decoding at once."""
+    cell = cell_of("luong", attention=REMEMBERING[attention]())
+    x, memory = tensor(B, T, D), tensor(B, S, M)
+    outputs, alignments = run(cell, x, memory)
+    loop = keras.layers.RNN(cell, return_sequences=True, return_state=True)
+    first, *state = loop(x[:, :2], initial_state=cell.memory_state(memory))
+    second = loop(x[:, 2:], initial_state=state)[0]
+    found = ops.concatenate([first, second], axis=1)
+    np.testing.assert_allclose(to_numpy(found), outputs, atol=1e-5)
+    rest = cell.alignments(second, state)
+    np.testing.assert_allclose(to_numpy(rest), alignments[:, 2:], atol=1e-5)
+
+
+@pytest.mark.parametrize("attention", REMEMBERING)
+def test_gradients_reach_all_weights_through_the_alignments(attention):
+    cell = cell_of("luong", attention=REMEMBERING[attention]())
+    x, memory = tensor(B, T, D), tensor(B, S, M)
+    loop = keras.layers.RNN(cell, return_sequences=True)
+
+    def decode(x, memory):
+        return loop(x, initial_state=cell.memory_state(memory))
+
+    function, variables = of_variables(cell, decode)
+    _, gradients = value_and_gradients(function, *variables, x, memory)
+    assert all((gradient != 0).any() for gradient in gradients)
+
+
 def test_decoder_starts_from_the_given_state():
     cell, x, memory = cell_of(), tensor(B, T, D), tensor(B, S, M)
     state = cell.memory_state(memory, cell_state=[tensor(B, U, seed=5)])
@@ -155,12 +237,19 @@ def test_unknown_order_is_refused():
         layers.MultiHeadAttention(2, 4),
         layers.AdditiveAttention(U, dropout=0.1),
         layers.AdditiveAttention(U, mask=masks.Local(3)),
+        layers.AdditiveAttention(U, activity_regularizer="l2"),
     ],
-    ids=["none", "several_heads", "dropout", "mask"],
+    ids=["none", "several_heads", "dropout", "mask", "activity_regularizer"],
 )
 def test_what_a_step_would_ignore_is_refused(attention):
     with pytest.raises(ValueError, match="`attention` must be a two-input layer"):
         layers.AttentionCell(keras.layers.GRUCell(U), attention)
+
+
+def test_activity_regularizer_is_left_to_the_loop():
+    parts = keras.layers.GRUCell(U), layers.AdditiveAttention(3)
+    with pytest.raises(ValueError, match="`activity_regularizer` to the RNN layer"):
+        layers.AttentionCell(*parts, activity_regularizer="l2")
 
 
 def test_stacked_cells_are_refused():

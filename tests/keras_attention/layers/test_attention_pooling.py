@@ -1,6 +1,7 @@
-"""Pooling by one learned query."""
+"""Pooling by learned queries."""
 
 import numpy as np
+import pytest
 from keras import ops
 
 from keras_attention import layers
@@ -48,3 +49,92 @@ def test_c22_empty_sequence_is_zero():
 def test_output_has_no_mask():
     x = with_mask(tensor(B, S, D), ops.ones((B, S), "bool"))
     assert mask_of(layers.AttentionPooling()(x)) is None
+
+
+K, N, H = 3, 2, 4
+
+
+def random_weights(layer, x):
+    """Build `layer` and give it weights of an initializer's size, biases included."""
+    layer(x)
+    random = np.random.default_rng(1)
+    layer.set_weights([0.3 * random.normal(size=x.shape) for x in layer.get_weights()])
+    return layer
+
+
+def test_defaults_have_one_weight():
+    layer = layers.AttentionPooling()
+    layer(tensor(B, S, D))
+    assert [(x.name, tuple(x.shape)) for x in layer.weights] == [("query", (D,))]
+
+
+def test_several_queries_are_several_poolings():
+    x = tensor(B, S, D)
+    layer = random_weights(layers.AttentionPooling(num_queries=K), x)
+    output, scores = layer(x, return_attention_scores=True)
+    assert tuple(output.shape) == (B, K, D)
+    (queries,) = layer.get_weights()
+    one = layers.AttentionPooling()
+    one(x)
+    for index, query in enumerate(queries):
+        one.set_weights([query])
+        expected, expected_scores = one(x, return_attention_scores=True)
+        found = to_numpy(output)[:, index], to_numpy(scores)[:, index]
+        np.testing.assert_allclose(found[0], to_numpy(expected), atol=1e-6)
+        np.testing.assert_allclose(found[1], to_numpy(expected_scores), atol=1e-6)
+
+
+@pytest.mark.parametrize("num_queries", [1, K])
+def test_several_heads_equal_their_formula(num_queries):
+    x = tensor(B, S, D)
+    layer = random_weights(layers.AttentionPooling(num_queries, N, H), x)
+    mask = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1]], bool)
+    output, scores = layer(x, mask=mask, return_attention_scores=True)
+
+    numbers = to_numpy(x).astype("float64") * mask[..., None]
+    inner = layer.attention
+    (wq, bq), (wk, bk), (wv, bv), (wo, bo) = (
+        [to_numpy(weight) for weight in dense.weights]
+        for dense in (
+            inner.query_dense,
+            inner.key_dense,
+            inner.value_dense,
+            inner.output_dense,
+        )
+    )
+    queries = to_numpy(layer.query).reshape(num_queries, D)
+    query = np.einsum("kd,dnh->nkh", queries, wq) + bq[:, None]
+    key = np.einsum("bsd,dnh->bnsh", numbers, wk) + bk[:, None]
+    value = np.einsum("bsd,dnh->bnsh", numbers, wv) + bv[:, None]
+    exponentials = np.exp(query @ key.swapaxes(-1, -2) / np.sqrt(H))
+    exponentials *= mask[:, None, None]
+    expected_scores = exponentials / exponentials.sum(-1, keepdims=True)
+    expected = np.einsum("bnks,bnsh,nhd->bkd", expected_scores, value, wo) + bo
+    if num_queries == 1:
+        expected, expected_scores = expected[:, 0], expected_scores[:, :, 0]
+    assert tuple(output.shape) == expected.shape
+    np.testing.assert_allclose(to_numpy(output), expected, atol=1e-5)
+    np.testing.assert_allclose(to_numpy(scores), expected_scores, atol=1e-6)
+
+
+def test_heads_share_the_size_by_default():
+    layer = layers.AttentionPooling(num_heads=N)
+    layer(tensor(B, S, 6))
+    assert layer.attention.key_dim == 3
+    # 4 D N H + 3 N H + D for the projections, k D for the query
+    assert layer.count_params() == 4 * 36 + 3 * 6 + 6 + 6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"num_queries": 0}, "`num_queries` must be a positive integer"),
+        ({"num_heads": -1}, "`num_heads` must be a positive integer"),
+        ({"num_heads": 2, "key_dim": 0}, "`key_dim` must be a positive integer"),
+        ({"key_dim": 3}, "`key_dim` needs several heads"),
+        ({"num_heads": 2}, "`num_heads` must divide the size of the inputs"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        layers.AttentionPooling(**options)(tensor(B, S, D))

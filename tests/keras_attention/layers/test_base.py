@@ -7,7 +7,14 @@ from keras import ops
 
 from keras_attention import layers, masks
 from keras_attention.layers.base import ScoresOnRequest
-from tests.backend import mask_of, tensor, to_numpy, value_and_gradients, with_mask
+from tests.backend import (
+    BACKEND,
+    mask_of,
+    tensor,
+    to_numpy,
+    value_and_gradients,
+    with_mask,
+)
 
 EXACT = {"rtol": 0, "atol": 1e-6}
 
@@ -53,9 +60,11 @@ def test_c02_padded_query_of_an_embedding():
         assert (to_numpy(scores)[..., 2, :] == 0).all()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_c05_masked_weights_are_zero_in_every_dtype(dtype):
     """C05: no constant overflows."""
+    if dtype == "float64" and BACKEND == "jax":
+        pytest.skip("JAX holds float64 only when x64 is enabled")
     layer = layers.DotProductAttention(dtype=dtype)
     _, scores = layer(
         ops.zeros((1, 1, 2), dtype=dtype),
@@ -63,6 +72,7 @@ def test_c05_masked_weights_are_zero_in_every_dtype(dtype):
         value_mask=np.array([[1, 1, 0]]),
         return_attention_scores=True,
     )
+    assert keras.backend.standardize_dtype(scores.dtype) == dtype
     assert to_numpy(scores).tolist() == [[[0.5, 0.5, 0.0]]]
 
 
@@ -253,20 +263,33 @@ def test_c20_mask_comes_from_ids_not_from_vectors():
     assert (to_numpy(scores)[0, :, 2] == 0).all()
 
 
-def test_c30_value_size_differs_from_key_size():
-    """C30: static and run-time shapes are those of the value."""
-    query, key, value = tensor(2, 8, 5), tensor(2, 8, 5, seed=1), tensor(2, 8, 7)
-    for layer in (
-        layers.DotProductAttention(),
-        layers.GeneralAttention(),
-        layers.AdditiveAttention(3),
-        layers.KernelAttention(),
-    ):
-        symbolic = [keras.Input((8, size)) for size in (5, 7, 5)]
-        output, scores = layer(*symbolic, return_attention_scores=True)
-        assert tuple(output.shape) == (None, 8, 7)
-        assert tuple(scores.shape) == (None, 8, 8)
-        assert tuple(layer(query, value, key).shape) == (2, 8, 7)
+@pytest.mark.parametrize(
+    ("layer", "size", "heads"),
+    [
+        (layers.DotProductAttention(), 7, ()),
+        (layers.GeneralAttention(), 7, ()),
+        (layers.AdditiveAttention(3), 7, ()),
+        (layers.KernelAttention(), 7, ()),
+        (layers.MultiHeadAttention(2, 3), 5, (2,)),
+        (layers.MultiHeadAttention(2, 3, output_shape=7), 7, (2,)),
+    ],
+    ids=lambda x: x.name if isinstance(x, keras.layers.Layer) else "",
+)
+def test_c30_value_size_differs_from_key_size(layer, size, heads, tmp_path):
+    """C30: static shapes are those at run time, and after a reload."""
+    tensors = [tensor(2, 8, size) for size in (5, 7, 5)]
+    symbolic = [keras.Input(x.shape[1:]) for x in tensors]
+    output, scores = layer(*symbolic, return_attention_scores=True)
+    assert tuple(output.shape) == (None, 8, size)
+    assert tuple(scores.shape) == (None, *heads, 8, 8)
+    model = keras.Model(symbolic, [output, scores])
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    for found in (layer(*tensors, return_attention_scores=True), again(tensors)):
+        assert tuple(found[0].shape) == (2, 8, size)
+        assert tuple(found[1].shape) == (2, *heads, 8, 8)
+        for x, y in zip(found, model(tensors), strict=True):
+            np.testing.assert_allclose(to_numpy(x), to_numpy(y), **EXACT)
 
 
 # ----------------------------------------------------------------------- smaller things
@@ -328,11 +351,25 @@ def test_hidden_mask_of_the_output_is_the_querys():
     assert mask_of(scores) is None
 
 
-def test_output_property_is_that_of_the_fullest_call():
-    class Twice(ScoresOnRequest, keras.layers.Layer):
-        def call(self, x, both=False):
-            return (x + 1, x + 2) if both else x + 1
+class Twice(ScoresOnRequest, keras.layers.Layer):
+    """One output, or two."""
 
+    def call(self, x, both=False):
+        return (x + 1, x + 2) if both else x + 1
+
+
+def test_only_the_output_is_regularized_as_keras_does():
+    x, layer = tensor(3, 5), Twice(activity_regularizer="l1")
+    peer = keras.layers.Activation(lambda x: x + 1, activity_regularizer="l1")
+    peer(x)
+    expected = [to_numpy(loss) for loss in peer.losses]
+    for both in (False, True):
+        layer(x, both=both)
+        found = [to_numpy(loss) for loss in layer.losses]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_output_property_is_that_of_the_fullest_call():
     layer, x = Twice(), keras.Input((3,))
     assert layer(x) is layer.output
     pair = layer(x, both=True)

@@ -110,6 +110,22 @@ def test_equals_keras_over_attention_axes_under_a_mask():
     check(inputs(A), {"attention_mask": mask}, attention_axes=2)
 
 
+@pytest.mark.parametrize("use_gate", [False, True])
+def test_equals_keras_in_the_losses_of_its_regularizers(use_gate):
+    peer, ours = twins(
+        inputs(),
+        use_gate=use_gate,
+        activity_regularizer="l2",
+        kernel_regularizer=lambda kernel: ops.sum(ops.abs(kernel)),
+    )
+    peer(*inputs(), return_attention_scores=True)
+    ours(*inputs())
+    expected = [to_numpy(loss) for loss in peer.losses]
+    found = [to_numpy(loss) for loss in ours.losses]
+    assert len(found) == 2 * (5 if use_gate else 4)
+    np.testing.assert_allclose(sorted(found), sorted(expected), rtol=1e-5)
+
+
 def test_saved_weights_are_in_keras_order():
     peer, ours = twins(inputs(), use_gate=True)
     # Keras calls the last projection `attention_output`.
@@ -197,18 +213,26 @@ def test_fewer_key_heads_have_fewer_parameters():
 
 
 def cached_layer(**options):
-    layer = layers.MultiHeadAttention(N, H, **options)
+    layer = layers.MultiHeadAttention(**{"num_heads": N, "key_dim": H, **options})
     layer.build((B, S, D), (B, S, D))
     return layer
 
 
-def empty_cache(length, heads=N):
-    return ops.zeros((B, 2, length, heads, H))
+def empty_cache(length, heads=N, size=H):
+    return ops.zeros((B, 2, length, heads, size))
 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"num_key_value_heads": 1}, {"sliding_window": 3}, {"score": "additive"}],
+    [
+        {},
+        {"num_key_value_heads": 1},
+        {"sliding_window": 3},
+        {"score": "additive"},
+        {"qk_norm": True, "logit_soft_cap": 2.0},
+        {"rotary": True, "key_dim": 12},
+        {"rotary": {"interleaved": True}, "key_dim": 12, "num_key_value_heads": 1},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("room", [0, 4])
@@ -219,7 +243,7 @@ def test_cached_steps_equal_the_whole_sequence(options, room):
         x, x, use_causal_mask=True, return_attention_scores=True
     )
     heads = options.get("num_key_value_heads", N)
-    cache = empty_cache(S + room, heads)
+    cache = empty_cache(S + room, heads, options.get("key_dim", H))
     for step in range(S):
         now = x[:, step : step + 1]
         output, scores, cache = layer(
@@ -280,6 +304,12 @@ def test_static_cache_for_cross_attention():
     np.testing.assert_array_equal(to_numpy(same), to_numpy(cache))
 
 
+def test_a_static_cache_does_not_tell_where_the_query_stands():
+    layer, x = cached_layer(rotary=True, key_dim=12), tensor(B, 1, D)
+    with pytest.raises(ValueError, match="`rotary` needs a `cache_update_index`"):
+        layer(x, x, cache=empty_cache(S, size=12))
+
+
 def test_cache_shapes_of_a_symbolic_call():
     layer = layers.MultiHeadAttention(N, H)
     x, cache = keras.Input((1, D)), keras.Input((2, S, N, H))
@@ -305,6 +335,9 @@ def test_cache_shapes_of_a_symbolic_call():
         ({"score": "bilinear"}, "`score` must be one of 'additive'"),
         ({"dropout": 1}, r"`dropout` must be a number in \[0, 1\)"),
         ({"mask": np.ones((3, 3))}, "must be a mask of positions"),
+        ({"logit_soft_cap": 0}, "`logit_soft_cap` must be positive"),
+        ({"rotary": True}, "must be a multiple of 2 to be rotated.*size=11"),
+        ({"rotary": "yes"}, "`rotary` must be True, a dict of arguments"),
     ],
 )
 def test_refused_arguments(options, match):

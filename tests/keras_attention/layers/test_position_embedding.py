@@ -5,6 +5,7 @@ import pytest
 from keras import ops
 
 from keras_attention import layers
+from keras_attention.ops import positions
 from tests.backend import (
     mask_of,
     of_variables,
@@ -40,16 +41,33 @@ def test_start_index_continues_the_sequence():
         np.testing.assert_allclose(rest, whole[:, 3:], atol=1e-6)
 
 
+@pytest.mark.parametrize(("size", "grid"), [(12, None), ((3, 4), (2, 3))])
+def test_a_longer_layer_takes_over_an_interpolated_table(size, grid):
+    short, longer = layers.PositionEmbedding(6), layers.PositionEmbedding(12)
+    for layer, length in ((short, 6), (longer, 12)):
+        layer(tensor(1, length, 5))
+    (table,) = short.get_weights()
+    longer.set_weights([positions.resized(table, size, grid)])
+    (found,) = longer.get_weights()
+    np.testing.assert_allclose(found[[0, -1]], table[[0, -1]], rtol=1e-5)
+
+
 def test_mask_is_carried():
     x = with_mask(tensor(1, 3, 4), np.array([[True, True, False]]))
     assert mask_of(layers.PositionEmbedding(3)(x)).tolist() == [[True, True, False]]
 
 
-def test_too_long_an_input_is_refused():
-    with pytest.raises(
-        ValueError, match=r"longer than `max_sequence_length`.*length=5"
-    ):
-        layers.PositionEmbedding(4)(tensor(1, 5, 2))
+@pytest.mark.parametrize(("start", "length"), [(0, 5), (3, 2), (-1, 2)])
+def test_positions_outside_the_table_are_refused(start, length):
+    expected = f"`max_sequence_length`.*start_index={start}, length={length}"
+    with pytest.raises(ValueError, match=expected):
+        layers.PositionEmbedding(4)(tensor(1, length, 2), start_index=start)
+
+
+def test_the_last_position_is_within_the_table():
+    layer, x = layers.PositionEmbedding(4), tensor(1, 2, 3)
+    found = to_numpy(layer(x, start_index=2))
+    np.testing.assert_allclose(found, to_numpy(x) + layer.get_weights()[0][2:])
 
 
 def test_length_is_positive():

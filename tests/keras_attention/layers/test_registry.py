@@ -27,4 +27,5 @@ def test_names_follow_the_classes(name):
     cls = layers.registry()[name]
     assert issubclass(cls, keras.layers.Layer)
     words = "".join(word.capitalize() for word in name.split("_"))
+    words = words.removesuffix("2d") + "2D" * words.endswith("2d")  # as in `Conv2D`
     assert cls.__name__ in (words, f"{words}Attention")

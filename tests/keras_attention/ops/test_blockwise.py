@@ -215,6 +215,26 @@ def test_score_of_the_users_own():
     check([*inputs(), tensor(H, seed=4)], bilinear, mask=masks.Causal())
 
 
+@pytest.mark.parametrize("name", slow_on_jax(["none", "padding", "strided"], "padding"))
+def test_a_sink_takes_its_share_and_its_gradient(name, monkeypatch):
+    monkeypatch.setattr(tiling, "PASS_COST", -(10**6))
+    mask, sink = MASKS[name](T, S), tensor(N, seed=9)
+    dense, blockwise = (
+        value_and_gradients(
+            lambda q, k, v, sink, path=path: attend(
+                q, k, v, mask=mask, sink=sink, implementation=path
+            ),
+            *inputs(),
+            sink,
+        )
+        for path in ("dense", "blockwise")
+    )
+    np.testing.assert_allclose(blockwise[0], dense[0], rtol=1e-6, atol=2e-6)
+    for found, exact in zip(blockwise[1], dense[1], strict=True):
+        scale = 1 + np.abs(exact).max()
+        assert np.abs(found - exact).max() < 1e-5 * scale
+
+
 # --------------------------------------------------------------- TensorFlow: graph, XLA
 
 

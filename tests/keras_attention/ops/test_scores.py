@@ -118,6 +118,30 @@ def test_scalars_are_kept_as_logarithms():
     np.testing.assert_allclose(to_numpy(value), 0.1, rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", REFERENCES)
+def test_soft_capped_is_the_score_inside_within_bounds(name):
+    query = tensor(B, N, T, H, seed=1)
+    key = tensor(B, N, S, K if name == "general" else H, seed=2)
+    weights = WEIGHTS.get(name, [])
+    capped = scores.SoftCapped(name, 1.5)
+    found = to_numpy(capped(query, key, *weights))
+    exact = [to_numpy(x).astype("float64") for x in (query, key, *weights)]
+    expected = 1.5 * np.tanh(REFERENCES[name](*exact) / 1.5)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    assert scores.weights(capped, H, K) == scores.weights(name, H, K)
+    assert scores.is_pairwise(capped) == scores.is_pairwise(scores.get(name))
+    assert scores.get(capped) is capped
+
+
+def test_soft_cap_is_taken_in_float32():
+    """A cap below the rounding of float16 there would move no logit."""
+    query, key = (ops.cast(x, "float16") for x in (tensor(1, 2, 4), tensor(1, 3, 4)))
+    found = scores.SoftCapped("dot", 10_000.0)(query, key)
+    expected = to_numpy(scores.dot(query, key))
+    np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-4)
+    assert "float32" in str(found.dtype)
+
+
 def test_own_function_is_taken_as_it_is():
     def mine(query, key):
         return scores.dot(query, key) / 3

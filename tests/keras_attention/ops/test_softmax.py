@@ -84,3 +84,16 @@ def test_c05_mask_fits_every_dtype(dtype):
     wide = "float64" if dtype == "float64" else "float32"
     assert keras.backend.standardize_dtype(scores.dtype) == wide
     assert to_numpy(scores).tolist() == [[0.5, 0.5, 0.0]]
+
+
+def test_a_sink_is_a_column_more_that_is_left_out():
+    logits, sink = tensor(2, 3, 5), tensor(2, 1, 1, seed=1)
+    mask = np.random.default_rng(0).integers(0, 2, (2, 3, 5)).astype(bool)
+    mask[0, 0] = False
+    found = to_numpy(masked_softmax(logits, mask, sink)).astype("float64")
+    column = np.broadcast_to(to_numpy(sink), (2, 3, 1))
+    exp = np.exp(np.concatenate([to_numpy(logits), column], -1, dtype="float64"))
+    exp[..., :-1][~mask] = 0
+    expected = (exp / exp.sum(-1, keepdims=True))[..., :-1]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert (found[0, 0] == 0).all()
