@@ -12,6 +12,8 @@ from keras_attention.layers.base import ScoresOnRequest
 
 Tensor = Any
 
+_POSITIONAL = ("mask", "sliding_window", "rotary")
+
 
 class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
     """Base of the transformer blocks.
@@ -31,7 +33,9 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             `False` gives post-norm, as published first.
         attention: Name of a multi-head layer of the registry.
         attention_options: Further arguments of that layer, such as
-            `{"score": "cosine"}` or `{"num_key_value_heads": 1}`.
+            `{"score": "cosine"}` or `{"num_key_value_heads": 1}`. Those that speak of
+            positions (`mask`, `sliding_window`, `rotary`) hold for self-attention:
+            positions of a memory are counted apart.
     """
 
     def __init__(
@@ -59,7 +63,9 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         self.attention_options = dict(attention_options or {})
         self.supports_masking = True
 
-    def make_attention(self, size: int, name: str) -> keras.layers.Layer:
+    def make_attention(
+        self, size: int, name: str, is_self: bool = True
+    ) -> keras.layers.Layer:
         """An attention layer for a model of `size`."""
         require(
             size % self.num_heads == 0,
@@ -73,6 +79,8 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             "dropout": self.attention_dropout,
             **self.attention_options,
         }
+        if not is_self:
+            options = {k: v for k, v in options.items() if k not in _POSITIONAL}
         return layers.get(self.attention, **options, dtype=self.dtype_policy, name=name)
 
     def make_norm(self, shape: tuple, name: str) -> keras.layers.Layer:

@@ -57,7 +57,9 @@ class TransformerDecoder(TransformerBlock):
         self.self_attention = self.make_attention(size, "self_attention")
         self.self_attention.build(inputs_shape, inputs_shape)
         self.self_attention_norm = self.make_norm(inputs_shape, "self_attention_norm")
-        self.cross_attention = self.make_attention(size, "cross_attention")
+        self.cross_attention = self.make_attention(
+            size, "cross_attention", is_self=False
+        )
         self.cross_attention.build(inputs_shape, memory_shape)
         self.cross_attention_norm = self.make_norm(inputs_shape, "cross_attention_norm")
         self.make_feed_forward(inputs_shape)

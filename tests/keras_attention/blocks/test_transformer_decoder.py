@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention import blocks, layers
+from keras_attention import blocks, layers, masks
 from tests.backend import (
     compiled,
     mask_of,
@@ -152,6 +152,18 @@ def test_cached_is_as_uncached(block, chunks):
     x, memory = inputs()
     whole = to_numpy(block(x, memory, memory_mask=MEMORY_MASK))
     outputs = cached(block, x, memory, chunks)
+    found = np.concatenate([output for (output,) in outputs], axis=1)
+    np.testing.assert_allclose(found, whole, atol=1e-5)
+
+
+def test_options_of_positions_hold_for_self_attention():
+    options = {"rotary": True, "mask": masks.Local(2), "key_dim": 4}
+    block = built(attention_options=options)
+    assert block.self_attention.rotary is not None
+    assert block.cross_attention.rotary is block.cross_attention.mask is None
+    x, memory = inputs()
+    whole = to_numpy(block(x, memory, memory_mask=MEMORY_MASK))
+    outputs = cached(block, x, memory, (1,) * T)
     found = np.concatenate([output for (output,) in outputs], axis=1)
     np.testing.assert_allclose(found, whole, atol=1e-5)
 

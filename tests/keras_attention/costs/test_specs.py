@@ -3,7 +3,8 @@
 import keras
 import pytest
 
-from keras_attention import _specs, costs, models
+from keras_attention import costs, models
+from keras_attention.costs import specs
 
 B, T, D = 2, 5, 12
 
@@ -17,7 +18,7 @@ def test_inputs_may_be_symbols_and_structures():
 
 def test_free_axes_get_a_size():
     ids = keras.Input((None,), dtype="int32")
-    (x, both) = _specs.fill([(None, None, D, None), {"ids": ids, "y": (3, 4)}], B, T)
+    (x, both) = specs.fill([(None, None, D, None), {"ids": ids, "y": (3, 4)}], B, T)
     assert x.shape == (B, T, D, T)
     assert x.dtype == "float32"
     assert (both["ids"].shape, both["ids"].dtype) == ((B, T), "int32")
@@ -33,16 +34,16 @@ def test_free_axes_get_a_size():
     ],
 )
 def test_the_batch_is_no_free_axis(inputs, free):
-    assert _specs.has_free_axes(inputs) is free
+    assert specs.has_free_axes(inputs) is free
 
 
 def test_models_know_their_inputs():
     x, y = keras.Input((T,)), keras.Input((D,))
     dense = keras.layers.Dense(2)
     functional = keras.Model([x, y], [dense(x), keras.layers.Dense(2)(y)])
-    assert [len(one) for one in _specs.model_inputs(functional)] == [2]
+    assert [len(one) for one in specs.model_inputs(functional)] == [2]
     sequential = keras.Sequential([keras.Input((D,)), keras.layers.Dense(2)])
-    assert [one.shape for one in _specs.model_inputs(sequential)] == [(None, D)]
+    assert [one.shape for one in specs.model_inputs(sequential)] == [(None, D)]
 
 
 def test_a_model_of_several_inputs():
@@ -53,4 +54,4 @@ def test_a_model_of_several_inputs():
 
 def test_an_unbuilt_sequence_needs_inputs():
     with pytest.raises(ValueError, match="`inputs` must give the shapes"):
-        _specs.model_inputs(keras.Sequential([keras.layers.Dense(2)]))
+        specs.model_inputs(keras.Sequential([keras.layers.Dense(2)]))

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention import _products, costs, layers
+from keras_attention import costs, layers
+from keras_attention.costs import formulas
 from tests.backend import tensorflow_only
 from tests.graph_products import products_of
 
@@ -141,16 +142,16 @@ def test_a_formula_is_asked_by_name():
         return inputs_shape, memory_shape, reverse, other
 
     given = {"inputs": x, "training": True, "reverse": True}
-    assert _products.ask(formula, given) == ((B, T, D), None, True, 3)
+    assert formulas.ask(formula, given) == ((B, T, D), None, True, 3)
 
 
 def test_the_owner_is_the_class_whose_method_runs():
     class Named(Known):
         pass
 
-    assert _products.owner(Named, "call") is Unknown
-    assert _products.owner(Named, "multiply_adds") is Known
-    assert _products.owner(Named, "no_such_method") is None
+    assert formulas.owner(Named, "call") is Unknown
+    assert formulas.owner(Named, "multiply_adds") is Known
+    assert formulas.owner(Named, "no_such_method") is None
 
 
 @pytest.mark.parametrize(

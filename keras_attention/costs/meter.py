@@ -11,7 +11,7 @@ from typing import Any
 
 import keras
 
-from keras_attention import _products
+from keras_attention.costs import formulas
 from keras_attention.interpretation.capture import replaced
 
 
@@ -159,8 +159,8 @@ def _new_bytes(result: Any, arguments: Any) -> int:
 
 def _held(layer, method: str, arguments: Any) -> int:
     """Bytes that a layer says its method holds beside its output."""
-    formula = _products.said_by(layer, method, "held_numbers")
-    numbers = _products.ask(formula, arguments) if formula else 0
+    formula = formulas.said_by(layer, method, "held_numbers")
+    numbers = formulas.ask(formula, arguments) if formula else 0
     return numbers * _item_size(layer.compute_dtype)
 
 
@@ -215,7 +215,7 @@ class _Meter:
                 result = call(*args, **kwargs)
             innermost, self.noted = noted == self.noted, self.noted + 1
             if not _core(layer):
-                products = _products.of_call(layer, arguments)
+                products = formulas.of_call(layer, arguments)
                 size = _new_bytes(result, arguments) if innermost else 0
                 size += _held(layer, "call", arguments)
                 tally.add(self.times, products, size)
@@ -229,14 +229,14 @@ class _Meter:
         """The method that attends, noting its products, its output and its scores."""
         layer, attend = tally.layer, getattr(tally.layer, method)
         signature = inspect.signature(attend)
-        formula = _products.said_by(layer, method, "multiply_adds")
+        formula = formulas.said_by(layer, method, "multiply_adds")
 
         @functools.wraps(attend)
         def wrapper(*args, **kwargs):
             if self.silent:
                 return attend(*args, **kwargs)
             arguments = signature.bind(*args, **kwargs).arguments
-            products = None if formula is None else _products.ask(formula, arguments)
+            products = None if formula is None else formulas.ask(formula, arguments)
             if products is not None and not arguments.get("return_attention_scores"):
                 result = _UNATTENDED[method](arguments["query"], arguments["value"])
             else:
@@ -278,5 +278,5 @@ class _Meter:
         numbers = sequence.shape[0] * sum(keras.tree.flatten(cell.state_size))
         size = numbers * _item_size(cell.compute_dtype)
         self.noted += 1
-        products = _products.of_call(cell, {name: step})
+        products = formulas.of_call(cell, {name: step})
         self.by_layer[id(cell)].add(self.times, products, size)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import keras
 
-from keras_attention._meter import Tally, measure
-from keras_attention._specs import fill, has_free_axes, model_inputs
+from keras_attention.costs.meter import Tally, measure
+from keras_attention.costs.specs import fill, has_free_axes, model_inputs
 from keras_attention.errors import positive_integer, require
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import pytest
 from keras import ops
 
 from keras_attention import blocks, costs, layers, models
+from keras_attention.costs import reporting
 from tests.backend import tensorflow_only
 from tests.graph_products import products_of
 
@@ -268,11 +269,11 @@ def test_the_table_is_markdown():
     [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (4 * 2**20, "4.0 MiB")],
 )
 def test_sizes_are_easy_to_read(size, text):
-    assert costs._bytes(size) == text
+    assert reporting._bytes(size) == text
 
 
 def test_the_page_shows_what_its_example_prints(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "costs.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "costs.md").read_text("utf-8")
     code, shown = re.findall(r"^```(?:python|text)\n(.*?)^```$", page, re.M | re.S)[:2]
     exec(compile(code, "docs/costs.md", "exec"), {})
     assert capsys.readouterr().out == shown
@@ -325,7 +326,7 @@ def test_kinds_beyond_the_eighth_share_a_line():
         for i in range(11)
     ]
     reports = [costs.Report(rows=tuple(rows), batch=1, length=n) for n in (1, 2)]
-    lines = costs._by_kind(reports, "multiply_adds")
+    lines = reporting._by_kind(reports, "multiply_adds")
     assert len(lines) == 8
     assert next(iter(lines)) == "K10"
     assert lines["others"] == [1 + 2 + 3 + 4] * 2
