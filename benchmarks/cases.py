@@ -45,6 +45,7 @@ class Case:
         shape: `(B, L, N, H)`: batch, length, heads, head size.
         training: Forward and backward pass instead of the forward pass alone.
         causal: Whether query `i` sees keys up to `i` only.
+        window: Size of a local window on top, for us alone; peers have none.
         dtype: Of inputs and upstream gradient.
         targets: What to reach; their peers are the contenders beside ours.
     """
@@ -54,6 +55,7 @@ class Case:
     shape: tuple[int, int, int, int]
     training: bool = True
     causal: bool = True
+    window: int | None = None
     dtype: str = "float32"
     targets: tuple[Target, ...] = ()
 
@@ -155,6 +157,13 @@ CASES = (
             Target(6, "seconds", 0.4, "torch"),
             Target(7, "growth", 500),
         ),
+    ),
+    Case(
+        "core-16384-local-training",
+        CORE,
+        (1, 16384, 4, 64),
+        window=256,
+        targets=(Target(9, "seconds", 8.0, "torch"),),
     ),
     Case(
         "additive-128-training",

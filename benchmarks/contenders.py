@@ -82,6 +82,8 @@ def _core(contender: str, case: Case) -> Computation:
         return lambda q, k, v: attend(q, k, v, is_causal=case.causal), None, inputs
     path, _ = OUR_PATHS[contender]
     mask = masks.Causal() if case.causal else None
+    if case.window:
+        mask = masks.combine(mask, masks.Local(case.window))
     return lambda q, k, v: ops.attend(q, k, v, mask, implementation=path), None, inputs
 
 

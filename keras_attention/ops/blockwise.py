@@ -17,6 +17,7 @@ Everything here is heads-first: query `(B, N, T, H)`, key `(B, N, S, H)`, value
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
 from keras import ops
 
 from keras_attention.ops import _backend
@@ -36,7 +37,7 @@ from keras_attention.ops.passes import (
 )
 from keras_attention.ops.problem import Problem, drop, promote
 from keras_attention.ops.softmax import LOWEST
-from keras_attention.ops.tiling import Segment
+from keras_attention.ops.tiling import Reading, Segment, Size
 
 Tensor = Any
 
@@ -268,41 +269,64 @@ def _group_gradient(
     """Gradients of one (batch row, head group): a loop over its tiles."""
     plan = work.plan
     key_length = sizes(work.key)[2]
-    key_grad, value_grad = (
-        ops.zeros((1, plan.heads, key_length, x.shape[-1]), plan.sum_dtype)
-        for x in (work.key, work.value)
-    )
+    key_grad, value_grad = (_zeros(plan, key_length, x) for x in (work.key, work.value))
     query_rows = []
     query_size = work.query.shape[-1]
     for segment in work.segments:
         if segment.is_empty:
             query_rows.append(nothing(plan, segment, (query_size, 1, 1))[0])
             continue
-        prefix = segment.starts is None
-        width = segment.width if prefix else key_length
-        sums = tuple(
-            ops.zeros((1, plan.heads, width, x.shape[-1]), plan.sum_dtype)
-            for x in (work.key, work.value)
-        )
+        pair = (work.key, work.value)
+        width = segment.width if segment.starts is None else key_length
+        reading = segment.reading
+        sums: tuple = () if reading else tuple(_zeros(plan, width, x) for x in pair)
 
         def tile_step(carry, tile, segment=segment):
             return _tile_gradient(work, segment, known, carry, group, tile)
 
-        spec = row_spec(plan, segment.rows, query_size)
-        (*segment_sums, shared), (tiles,) = scan(
-            tile_step, (*sums, shared), segment.tiles, (spec,)
+        sizes_of = (query_size, *(x.shape[-1] for x in pair))
+        lengths = (segment.rows, segment.width, segment.width)
+        specs = [row_spec(plan, n, h) for n, h in zip(lengths, sizes_of, strict=True)]
+        (sums, shared), (tiles, *parts) = scan(
+            tile_step,
+            (sums, shared),
+            segment.tiles,
+            tuple(specs if reading else specs[:1]),
         )
+        if reading is not None:
+            sums = tuple(_summed_over_tiles(x, reading) for x in parts)
         query_rows.append(as_rows(tiles))
         origin = (0, 0, 0, 0)
-        key_grad = _backend.add_to_slice(key_grad, origin, segment_sums[0])
-        value_grad = _backend.add_to_slice(value_grad, origin, segment_sums[1])
+        key_grad = _backend.add_to_slice(key_grad, origin, sums[0])
+        value_grad = _backend.add_to_slice(value_grad, origin, sums[1])
     query_grad = ops.concatenate(query_rows, axis=2)
     return shared, (query_grad[0], key_grad[0], value_grad[0])
 
 
+def _zeros(plan: Plan, length: Size, like: Tensor) -> Tensor:
+    return ops.zeros((1, plan.heads, length, like.shape[-1]), plan.sum_dtype)
+
+
+def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:
+    """Gradients of the keys from those of each tile, `(tiles, 1, n, width, H)`.
+
+    To add a tile's part to all keys would copy them once a tile.
+    """
+    heads, size = parts.shape[2], parts.shape[-1]
+    parts = ops.transpose(parts[:, 0], (1, 0, 2, 3))
+    parts = ops.reshape(parts, (heads, -1, reading.run * size))
+    total: Any = 0.0
+    for places in reading.table:
+        read = ops.take(parts, np.maximum(places, 0), axis=1)
+        if (places < 0).any():
+            read = ops.where((places >= 0)[None, :, None], read, ops.zeros_like(read))
+        total = total + read
+    return ops.reshape(total, (1, heads, -1, size))
+
+
 def _tile_gradient(work, segment, known, carry, group, tile):
     plan = work.plan
-    key_sum, value_sum, shared = carry
+    sums, shared = carry
     window = work.window(segment, group, tile)
     query, key, value = work.inputs(window)
     value = promote(value)
@@ -325,11 +349,16 @@ def _tile_gradient(work, segment, known, carry, group, tile):
     logit_grad = scores * (score_grad - delta)
     query_grad, key_grad, *w_grads = pull_back(ops.cast(logit_grad, logits.dtype))
 
-    start = (0, 0, 0 if segment.starts is None else window.keys[0], 0)
-    key_sum = _accumulate(key_sum, start, key_grad)
-    value_sum = _accumulate(value_sum, start, value_grad)
     shared = _add_shared(work, window, shared, logit_grad, w_grads)
-    return (key_sum, value_sum, shared), (ops.cast(query_grad, plan.sum_dtype),)
+    query_grad, key_grad, value_grad = (
+        ops.cast(x, plan.sum_dtype) for x in (query_grad, key_grad, value_grad)
+    )
+    if segment.reading is not None:
+        return ((), shared), (query_grad, key_grad, value_grad)
+    start = (0, 0, 0 if segment.starts is None else window.keys[0], 0)
+    key_sum = _accumulate(sums[0], start, key_grad)
+    value_sum = _accumulate(sums[1], start, value_grad)
+    return ((key_sum, value_sum), shared), (query_grad,)
 
 
 def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ visits fewer scores, and the engine merges their softmaxes.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ TILE_ROWS = 128
 UNKNOWN_KEYS = 4096  # what a key length unknown before run time is taken for
 KEY_BLOCK = 128
 MAX_SEGMENTS = 8
+NARROW = 8  # keys of a tile to its rows, up to which it is narrow
+MAX_READERS = 16  # tiles that see one key, in a segment of narrow tiles
 MAX_PASSES = 12
 PASS_COST = 64  # what merging one more pass costs, in scores of each query
 
@@ -42,6 +45,7 @@ class Segment:
         width: Keys each tile visits; 0 where a mask leaves nothing.
         starts: `(tiles,)` first key of each tile, or `None` for 0 everywhere.
         masked: Whether the mask must be applied (a `FULL` segment needs none).
+        reading: Where tiles start apart and see few keys each: who sees what.
     """
 
     first_row: Size
@@ -50,11 +54,25 @@ class Segment:
     width: Size
     starts: np.ndarray | None
     masked: bool
+    reading: "Reading | None" = None
 
     @property
     def is_empty(self) -> bool:
         """Whether its tiles see no key."""
         return _backend.is_static(self.width) and self.width == 0
+
+
+class Reading(NamedTuple):
+    """Which tiles of a segment see a run of keys.
+
+    Attributes:
+        run: Keys of a run.
+        table: `(readers, runs)`, the place of each reading among all runs of all tiles,
+            one after the other; -1 for none.
+    """
+
+    run: int
+    table: np.ndarray
 
 
 class Pass(NamedTuple):
@@ -183,7 +201,8 @@ def _segments(
     for begin, end in _runs(spans.width):
         group = slice(begin, end)
         width = int(spans.width[group].max())
-        starts = np.minimum(spans.start[group], len(key_positions) - width)
+        key_length = len(key_positions)
+        starts = np.minimum(spans.start[group], key_length - width)
         exact = (starts == spans.start[group]) & (spans.width[group] == width)
         planned.append(
             Segment(
@@ -193,9 +212,28 @@ def _segments(
                 width,
                 starts if starts.any() else None,
                 masked=not (exact & spans.full[group]).all(),
+                reading=_reading(starts, rows, width, key_length),
             )
         )
     return planned
+
+
+def _reading(
+    starts: np.ndarray, rows: int, width: int, key_length: int
+) -> Reading | None:
+    """Of a segment whose tiles are narrow and start apart, else `None`."""
+    if not starts.any() or not 0 < width <= NARROW * rows:
+        return None
+    run = math.gcd(KEY_BLOCK, width, key_length, *map(int, starts))
+    read = (starts[:, None] + np.arange(0, width, run)).reshape(-1) // run
+    order = np.argsort(read, kind="stable")
+    runs, first, count = np.unique(read[order], return_index=True, return_counts=True)
+    if count.max() > MAX_READERS:
+        return None
+    table = np.full((count.max(), key_length // run), -1)
+    turn = np.arange(len(order)) - np.repeat(first, count)
+    table[turn, np.repeat(runs, count)] = order
+    return Reading(run, table)
 
 
 class _Spans(NamedTuple):

@@ -132,3 +132,27 @@ def test_tiles_are_no_taller_than_the_query():
 def test_unknown_key_length_counts_as_a_middling_one():
     unknown = tiling.tile_shape(8, 128, object(), 1)
     assert unknown == tiling.tile_shape(8, 128, tiling.UNKNOWN_KEYS, 1)
+
+
+def test_a_reading_finds_every_key_of_every_tile(monkeypatch):
+    """Summing ones by it counts how many tiles see a key."""
+    monkeypatch.setattr(tiling, "KEY_BLOCK", 4)
+    starts, width, key_length = np.array([0, 4, 8, 8, 20]), 8, 28
+    reading = tiling._reading(starts, 4, width, key_length)
+    assert reading.run == 4
+    places = reading.table[reading.table >= 0]
+    assert sorted(places) == list(range(len(starts) * width // 4))
+    expected = np.zeros(key_length, int)
+    for start in starts:
+        expected[start : start + width] += 1
+    found = np.repeat((reading.table >= 0).sum(axis=0), reading.run)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_wide_or_crowded_tiles_have_no_reading(monkeypatch):
+    starts = np.arange(0, 640, 16)
+    assert tiling._reading(starts, 16, 32, 1000) is not None
+    assert tiling._reading(starts, 16, 200, 1000) is None
+    assert tiling._reading(np.zeros(9, int), 16, 32, 1000) is None
+    monkeypatch.setattr(tiling, "MAX_READERS", 1)
+    assert tiling._reading(starts, 16, 32, 1000) is None
