@@ -27,6 +27,7 @@ LENGTH = PERIOD * REPEATS
 ARGUMENTS = {
     "axis": 1,
     "bandwidth": 1.0,
+    "block_size": PERIOD,
     "key_dim": FEATURES,
     "max_sequence_length": LENGTH,
     "num_heads": 2,

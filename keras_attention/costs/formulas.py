@@ -155,7 +155,6 @@ def _dot_attention(layer, inputs, **_):
 
 
 # Keras's layers by name: an older Keras lacks some.
-# Keras's layers by name: an older Keras lacks some.
 _FORMULAS: dict[type | None, Callable] = {
     owner(getattr(keras.layers, name), "call"): formula
     for formula, names in {

@@ -161,7 +161,7 @@ def _held(layer, method: str, arguments: Any) -> int:
     """Bytes that a layer says its method holds beside its output."""
     formula = formulas.said_by(layer, method, "held_numbers")
     numbers = formulas.ask(formula, arguments) if formula else 0
-    return numbers * _item_size(layer.compute_dtype)
+    return (numbers or 0) * _item_size(layer.compute_dtype)
 
 
 def _core(layer) -> str | None:

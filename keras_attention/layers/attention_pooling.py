@@ -21,7 +21,8 @@ class AttentionPooling(BasePooling):
     With one head nothing is projected and no scale divides the logits: the output is a
     mean of the inputs. With several heads the pooling is `MultiHeadAttention(q, x, x)`
     with its scale and its query, key, value and output projections, biases included:
-    `4 D N H` more products for each position and `4 D N H + 3 N H + D` more parameters.
+    `2 D N H` more products for each position and for each query, and
+    `4 D N H + 3 N H + D` more parameters.
 
     Shapes:
         B batch, S length, D size, k `num_queries`, N `num_heads`, H `key_dim`.

@@ -106,6 +106,12 @@ class AxialAttention(ScoresOnRequest, keras.layers.Layer):
         )
         self.seed = seed
         self.attention_options = dict(attention_options or {})
+        require(
+            "output_shape" not in self.attention_options,
+            "AxialAttention keeps the channels of its input: `attention_options` takes "
+            "no `output_shape`.",
+            attention_options=self.attention_options,
+        )
         self.supports_masking = True
 
     def build(self, input_shape):

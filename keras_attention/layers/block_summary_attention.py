@@ -48,8 +48,8 @@ class BlockSummaryAttention(MultiHeadAttention):
         those of summaries.
 
     Raises:
-        ValueError: for an `attention_mask`, `attention_bias` or `cache`: a summary has
-            no single position that they could speak of.
+        ValueError: for inputs of another rank, and for an `attention_mask`,
+            `attention_bias` or `cache`: a summary has no position they could speak of.
 
     Examples:
         >>> import numpy as np
@@ -98,6 +98,11 @@ class BlockSummaryAttention(MultiHeadAttention):
                 "`cache`: a summary has no position that they could speak of.",
                 **{name: type(given).__name__},
             )
+        require(
+            len(query.shape) == 3,
+            "BlockSummaryAttention attends sequences (B, T, D).",
+            query_shape=tuple(query.shape),
+        )
         return super().call(
             query,
             value,

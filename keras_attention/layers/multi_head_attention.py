@@ -28,7 +28,7 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
     `set_weights(keras_layer.get_weights())` gives the same numbers. Time
     `O(B N T S H)` plus the projections, the same for any number of heads: multiply-adds
     `B N T S (H + V) + B D (T N (H + V) + S K (H + V))`; parameters without bias
-    `D (N H + 2 K H) + N H D`.
+    `D (N + K) (H + V)`.
 
     Shapes:
         B batch, T query length, S key length, D model size, N heads, K key/value heads,

@@ -70,7 +70,7 @@ class RotaryEmbedding2D(RotaryEmbedding):
 
     def call(self, inputs, start_index=0):
         require(
-            not _backend.is_static(start_index) or start_index == 0,
+            _backend.is_static(start_index) and start_index == 0,
             "`start_index` must be 0 on a grid: queries and keys are the same places.",
             start_index=start_index,
         )

@@ -90,12 +90,7 @@ def attend(
     """
     query, key, value = (_backend.read(x) for x in (query, key, value))
     check_shapes(query, key, value)
-    fraction("dropout", dropout)
-    require(
-        not dropout or seed is not None,
-        "Dropout needs a `seed`, an integer tensor of shape (2,).",
-        seed=seed,
-    )
+    check_dropout(dropout, seed)
     if implementation is not None:
         one_of("implementation", implementation, IMPLEMENTATIONS)
     if query_offset is None:
@@ -124,6 +119,16 @@ def attend(
     output, attention_scores = _dense(problem, query, key, value, bias, weights, sink)
     output = ops.transpose(output, (0, 2, 1, 3))
     return (output, attention_scores) if return_attention_scores else output
+
+
+def check_dropout(dropout: float, seed: Tensor | None) -> None:
+    """Refuse a rate outside [0, 1), and dropout without a seed."""
+    fraction("dropout", dropout)
+    require(
+        not dropout or seed is not None,
+        "Dropout needs a `seed`, an integer tensor of shape (2,).",
+        seed=seed,
+    )
 
 
 def check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:

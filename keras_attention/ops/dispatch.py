@@ -35,7 +35,7 @@ def choose(
         return "blockwise" if total * head_size >= PAIRWISE_FROM else "dense"
     spares = (
         of_a_head >= SPARED_FROM
-        and tiling.visited_share(*lengths, problem.mask, problem.offset) < SPARED_SHARE
+        and tiling.cost_share(*lengths, problem.mask, problem.offset) < SPARED_SHARE
     )
     return "blockwise" if spares or total >= SCORES_FROM else "dense"
 

@@ -5,7 +5,7 @@ from typing import Any
 from keras import ops
 
 from keras_attention.ops import _backend, scores
-from keras_attention.ops.attention import as_four_axes, check_shapes
+from keras_attention.ops.attention import as_four_axes, check_dropout, check_shapes
 from keras_attention.ops.masks import Mask, as_mask
 from keras_attention.ops.problem import add_bias, drop, promote
 from keras_attention.ops.softmax import at_least_float32, masked_softmax
@@ -58,6 +58,7 @@ def attend_talking_heads(
     """
     query, key, value = (_backend.read(x) for x in (query, key, value))
     check_shapes(query, key, value)
+    check_dropout(dropout, seed)
     heads = query.shape[2] // key.shape[2]
     key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
     query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))

@@ -31,7 +31,9 @@ MAX_SEGMENTS = 8
 NARROW = 8  # keys of a tile to its rows, up to which it is narrow
 MAX_READERS = 16  # tiles that see one key, in a segment of narrow tiles
 MAX_PASSES = 12
-PASS_COST = 64  # what merging one more pass costs, in scores of each query
+# What a plan costs beside its scores, in scores of one batch row and head.
+PASS_COST = 128  # to merge one more pass, for each query
+TILE_COST = 6_000  # to start a tile
 
 
 @dataclass(frozen=True)
@@ -128,17 +130,22 @@ def passes(
     if len(terms) > MAX_PASSES:
         return [whole]
     found = _apart(terms, *lengths, rows, offset)
-    cost = sum(p.visited for p in found) + (len(found) - 1) * PASS_COST * query_length
-    return found if cost < whole.visited else [whole]
+    return min([whole], found, key=lambda plan: _cost(plan, query_length))
 
 
-def visited_share(
+def cost_share(
     query_length: int, key_length: int, mask: Mask | None, offset: Size
 ) -> float:
-    """Share of the scores that tiles of `TILE_ROWS` rows do not skip."""
+    """What tiles of `TILE_ROWS` rows cost, as a share of all scores."""
     rows = min(TILE_ROWS, query_length)
     plan = passes(query_length, key_length, rows, mask, offset)
-    return sum(p.visited for p in plan) / (query_length * key_length)
+    return _cost(plan, query_length) / (query_length * key_length)
+
+
+def _cost(plan: list[Pass], query_length: int) -> int:
+    tiles = sum(segment.tiles for each in plan for segment in each.segments)
+    scores = sum(each.visited for each in plan)
+    return scores + TILE_COST * tiles + PASS_COST * query_length * (len(plan) - 1)
 
 
 def _whole(

@@ -127,10 +127,12 @@ class Global(Pattern):
 class RandomBlocks(Pattern):
     """Each block of queries attends some blocks of keys drawn once, by a seed.
 
-    Cost `O(T blocks block_size)`.
+    Cost `O(T blocks max(block_size, 128))`, as keys are computed in runs of 128, for up
+    to 12 blocks together with the other terms of a union; beyond that every score is
+    computed.
 
     Args:
-        blocks: Blocks of keys for each block of queries.
+        blocks: Blocks of keys for each block of queries, all different.
         block_size: Positions of a block.
         max_length: Keys are drawn below this position.
         seed: Of the draw.
@@ -144,9 +146,16 @@ class RandomBlocks(Pattern):
         self.block_size = positive_integer("block_size", block_size)
         self.max_length = positive_integer("max_length", max_length)
         self.seed = seed
+        available = -(-max_length // block_size)
+        require(
+            blocks <= available,
+            "`blocks` must not exceed the blocks of `max_length`.",
+            blocks=blocks,
+            available=available,
+        )
 
     def parts(self):
-        shared = (self.block_size, self.max_length, self.seed)
+        shared = (self.blocks, self.block_size, self.max_length, self.seed)
         return [_RandomBlock(index, *shared) for index in range(self.blocks)]
 
     def get_config(self):
@@ -168,7 +177,7 @@ def BigBird(  # noqa: N802 (stands beside classes)
 ) -> Or:
     """`Local(window) | Global(tokens) | RandomBlocks(...)`.
 
-    Cost `O(T (window + tokens + random_blocks block_size))`.
+    Cost `O(T (window + tokens + random_blocks max(block_size, 128)))`.
 
     Source:
         Zaheer et al. 2020, arXiv:2007.14062, section 2.
@@ -225,15 +234,16 @@ class _FirstQueries(PositionMask):
 class _RandomBlock(PositionMask):
     """The `index`-th block of keys drawn for each block of queries."""
 
-    def __init__(self, index: int, block_size: int, max_length: int, seed: int):
-        self.index, self.block_size = index, block_size
+    def __init__(
+        self, index: int, blocks: int, block_size: int, max_length: int, seed: int
+    ):
+        self.index, self.blocks, self.block_size = index, blocks, block_size
         self.max_length, self.seed = max_length, seed
 
     def drawn(self) -> np.ndarray:
         """Block of keys for every block of queries."""
         count = -(-self.max_length // self.block_size)
-        random = np.random.default_rng([self.seed, self.index])
-        return random.integers(0, count, count).astype("int32")
+        return _drawn(count, self.blocks, self.seed)[:, self.index]
 
     def allows(self, query, key):
         drawn = self.drawn()
@@ -256,7 +266,21 @@ class _RandomBlock(PositionMask):
     def get_config(self):
         return {
             "index": self.index,
+            "blocks": self.blocks,
             "block_size": self.block_size,
             "max_length": self.max_length,
             "seed": self.seed,
         }
+
+
+@functools.lru_cache
+def _drawn(count: int, blocks: int, seed: int) -> np.ndarray:
+    """`(count, blocks)`: different blocks of keys for every block of queries."""
+    random = np.random.default_rng(seed)
+    drawn = random.integers(0, count, (count, blocks))
+    while True:
+        in_order = np.sort(drawn, axis=1)
+        again = (in_order[:, 1:] == in_order[:, :-1]).any(axis=1)
+        if not again.any():
+            return drawn.astype("int32")
+        drawn[again] = random.integers(0, count, (again.sum(), blocks))

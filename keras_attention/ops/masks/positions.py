@@ -193,8 +193,8 @@ class Prefix(PositionMask):
 class Predicate(PositionMask):
     """What a function of your own allows.
 
-    Before run time the function is asked about every pair once, so that blocks it
-    leaves empty cost nothing.
+    Where lengths are known before run time, the function is asked about every pair
+    once, so that blocks it leaves empty cost nothing.
 
     Args:
         function: `function(query, key) -> bool` on integer positions that broadcast,
@@ -207,9 +207,12 @@ class Predicate(PositionMask):
         is_config = isinstance(function, (dict, str))
         restore = keras.saving.deserialize_keras_object
         self.function = restore(function) if is_config else function
+        self._known_states: dict[tuple[bytes, ...], np.ndarray] = {}
 
     @property
     def serializable(self) -> bool:
+        if not hasattr(self.function, "__name__"):  # such as a `functools.partial`
+            return False
         name = keras.saving.get_registered_name(self.function)
         return keras.saving.get_registered_object(name) is self.function
 
@@ -217,16 +220,23 @@ class Predicate(PositionMask):
         return (self.function,)
 
     def __repr__(self):
-        return f"Predicate({self.function.__name__})"
+        return f"Predicate({getattr(self.function, '__name__', self.function)})"
 
     def allows(self, query, key):
-        return self.function(query, key)
+        return self.function(query, key) & (query == query)  # always of rank 2
 
     def block_states(self, queries, keys):
+        parts = (queries.positions, queries.starts, keys.positions, keys.starts)
+        asked = tuple(part.tobytes() for part in parts)
+        if asked not in self._known_states:
+            self._known_states[asked] = self._states(queries, keys)
+        return self._known_states[asked]
+
+    def _states(self, queries: Blocks, keys: Blocks) -> np.ndarray:
         rows = np.split(queries.positions, queries.starts[1:])
         found = np.empty((len(queries), len(keys)), int)
         for index, row in enumerate(rows):
-            allowed = self.function(row[:, None], keys.positions[None])
+            allowed = self.allows(row[:, None], keys.positions[None])
             allowed = np.broadcast_to(allowed, (len(row), len(keys.positions)))
             some = np.logical_or.reduceat(allowed.any(axis=0), keys.starts)
             every = np.logical_and.reduceat(allowed.all(axis=0), keys.starts)

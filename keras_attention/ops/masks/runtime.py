@@ -1,5 +1,6 @@
 """Masks that wrap run-time tensors. They never stand in a config."""
 
+import copy
 from typing import Any
 
 import keras
@@ -79,11 +80,13 @@ class Dense(Mask):
 class Documents(Mask):
     """Positions of one document attend each other, those of different ones never.
 
-    For documents packed into one row; padding is hidden by a `Padding` beside it.
+    For documents packed into one row; padding is hidden by a `Padding` beside it. Which
+    blocks are empty is known at run time only: every score is computed.
 
     Args:
         ids: `(B, S)` int, the document of each key.
-        query_ids: `(B, T)` int, that of each query; by default `ids`.
+        query_ids: `(B, T)` int, that of each query; by default what `ids` says of the
+            query's position.
     """
 
     def __init__(self, ids: Tensor, query_ids: Tensor | None = None):
@@ -91,19 +94,27 @@ class Documents(Mask):
         self.query_ids = (
             None if query_ids is None else _integers("query_ids", query_ids)
         )
+        self._by_position = self.ids  # stays in natural order
 
     def tile(self, window):
-        queries = self.ids if self.query_ids is None else self.query_ids
         batch = _within(window.batch, self.ids)
-        keys = window.cut(self.ids, batch, window.keys)
-        queries = window.cut(queries, batch, window.queries)
-        return (queries[:, :, None] == keys[:, None, :])[:, None]
+        keys = window.cut(self.ids, batch, window.keys)[:, None, :]
+        if self.query_ids is not None:
+            queries = window.cut(self.query_ids, batch, window.queries)
+            return (queries[:, :, None] == keys)[:, None]
+        length = _backend.sizes(self._by_position)[1]
+        positions = window.query_positions()
+        known = window.cut(self._by_position, batch, (0, length))
+        queries = ops.take(known, ops.clip(positions, 0, length - 1), axis=1)
+        is_position = (positions >= 0) & (positions < length)
+        return ((queries[:, :, None] == keys) & is_position[:, None])[:, None]
 
     def reordered(self, order):
-        queries = self.ids if self.query_ids is None else self.query_ids
-        return Documents(
-            taken(self.ids, order.keys, 1), taken(queries, order.queries, 1)
-        )
+        changed = copy.copy(self)
+        changed.ids = taken(self.ids, order.keys, 1)
+        if self.query_ids is not None:
+            changed.query_ids = taken(self.query_ids, order.queries, 1)
+        return changed
 
 
 def _within(span: Span, tensor: Tensor, axis: int = 0) -> Span:

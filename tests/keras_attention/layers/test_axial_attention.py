@@ -191,3 +191,8 @@ def test_float_mask_is_refused():
     layer = layers.AxialAttention(1, N, H)
     with pytest.raises(ValueError, match="`mask` must be bool or int"):
         layer(tensor(B, h, w, C), mask=np.ones((B, h, w), "float32"))
+
+
+def test_an_output_shape_is_refused():
+    with pytest.raises(ValueError, match="takes no `output_shape`"):
+        layers.AxialAttention(1, 2, 3, attention_options={"output_shape": 7})

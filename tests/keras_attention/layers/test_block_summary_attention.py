@@ -114,3 +114,9 @@ def test_what_speaks_of_single_positions_is_refused(name):
 def test_block_sizes_are_positive_integers(block_size):
     with pytest.raises(ValueError, match="`block_size` must be a positive integer"):
         layers.BlockSummaryAttention(N, H, block_size)
+
+
+def test_feature_maps_are_refused():
+    x = tensor(B, 2, S, D)
+    with pytest.raises(ValueError, match=r"attends sequences \(B, T, D\)"):
+        layer(attention_axes=2)(x, x)

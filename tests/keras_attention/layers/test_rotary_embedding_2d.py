@@ -1,5 +1,6 @@
 """The layer that turns half of the pairs with the row, half with the column."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -71,3 +72,9 @@ def test_a_grid_is_not_decoded_step_by_step():
 def test_head_size_is_a_multiple_of_four():
     with pytest.raises(ValueError, match=r"must be a multiple of 4 .*size=6"):
         layers.RotaryEmbedding2D()(tensor(1, 2, 3, 1, 6))
+
+
+def test_a_start_known_at_run_time_only_is_refused():
+    start = keras.ops.convert_to_tensor(3)
+    with pytest.raises(ValueError, match="`start_index` must be 0 on a grid"):
+        layers.RotaryEmbedding2D(grid=(2, 3))(tensor(1, 6, 3, 8), start)

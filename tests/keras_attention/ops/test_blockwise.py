@@ -83,6 +83,10 @@ MASKS = {
     "causal | prefix": lambda *lengths: masks.Causal() | masks.Prefix(11),
     "predicate": lambda *lengths: masks.Predicate(lambda i, j: (i - j) % 9 < 3),
     "documents": lambda *lengths: documents(*lengths),
+    "documents | dilated": lambda *lengths: (
+        masks.Documents(np.arange(B * lengths[1]).reshape(B, -1) // 13)
+        & masks.Dilated(None, 5)
+    ),
 }
 BIASES = [(S,), (T, S), (N, T, S), (1, N, T, S), (B, 1, 1, S), (B, N, T, 1)]
 
@@ -407,6 +411,20 @@ def test_dropout_differs_by_tile_group_and_seed():
     for i, first in enumerate(blocks):
         for second in blocks[:i]:
             assert 0.4 < (first == second).mean() < 0.65
+
+
+def test_dropout_differs_from_pass_to_pass(monkeypatch):
+    """Both passes have a tile at row 0 of the same shape: one name would drop alike."""
+    monkeypatch.setattr(tiling, "PASS_COST", -(10**9))
+    mask = masks.Block(16) | masks.Prefix(16)
+    first, second = tiling.passes(48, 48, 16, mask, 0)
+    assert first.segments[0].rows == second.segments[0].rows == 16
+    keep = scores_used(dropping(mask=mask), 48, 48) != 0
+    later = keep[:, 16:, :, :]  # rows that see their block and the prefix
+    block = np.stack([later[:, :16, :, 16:32], later[:, 16:, :, 32:]])
+    prefix = np.stack([later[:, :16, :, :16], later[:, 16:, :, :16]])
+    assert 0.4 < (block == prefix).mean() < 0.65
+    assert 0.5 < block.mean() < 0.7
 
 
 def test_dropout_reaches_values_where_kept_only():

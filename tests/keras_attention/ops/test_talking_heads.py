@@ -98,3 +98,9 @@ def test_shapes_that_do_not_fit_are_refused():
     query, key, value, *mixes = inputs()
     with pytest.raises(ValueError, match="equally many heads"):
         attend_talking_heads(query, key, value[:, :, :2], *mixes)
+
+
+def test_dropout_needs_a_seed():
+    x, mix = tensor(1, 4, 2, 3), np.eye(2, dtype="float32")
+    with pytest.raises(ValueError, match="Dropout needs a `seed`"):
+        attend_talking_heads(x, x, x, mix, mix, dropout=0.1)

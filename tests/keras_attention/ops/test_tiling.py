@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_attention.ops import masks, tiling
-from tests.keras_attention.ops.masks.cases import dense, position_masks
+from tests.keras_attention.ops.masks.cases import (
+    dense,
+    position_masks,
+    visited_share,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -63,15 +67,15 @@ def test_plans_compute_each_allowed_score_once(
 
 
 def test_causal_visits_little_more_than_half():
-    assert tiling.visited_share(4096, 4096, masks.Causal(), 0) < 0.57
+    assert visited_share(masks.Causal(), 4096) < 0.57
 
 
 def test_local_visits_the_band_only():
     """A band of 127 keys over tiles of 128 rows and blocks of 4."""
     local = masks.Local(64)
-    share = tiling.visited_share(4096, 4096, local, 0)
+    share = visited_share(local, 4096)
     assert share < (tiling.TILE_ROWS + 127 + 8) / 4096
-    half = tiling.visited_share(4096, 4096, masks.Causal() & local, 0)
+    half = visited_share(masks.Causal() & local, 4096)
     assert half < (tiling.TILE_ROWS + 64 + 8) / 4096
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from keras_attention.ops import masks
+from keras_attention.ops import masks, tiling
 from tests.backend import to_numpy
 
 B, N, T, S = 2, 3, 5, 7
@@ -45,6 +45,12 @@ def side_by_side(lengths, start=0):
     """Blocks of the given lengths, one after the other."""
     ends = np.cumsum(lengths)
     return masks.Blocks(np.arange(start, start + ends[-1]), ends - lengths)
+
+
+def visited_share(mask, length):
+    """Share of the scores that the plan for equal lengths computes."""
+    plan = tiling.passes(length, length, tiling.TILE_ROWS, mask, 0)
+    return sum(work.visited for work in plan) / length**2
 
 
 def by_hand(mask, i, j):

@@ -1,5 +1,7 @@
 """Masks of positions against their definitions, whole and in blocks of any order."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -97,6 +99,28 @@ def test_a_registered_predicate_stands_in_a_config():
     assert repr(again) == "(Predicate(every_third) & Causal())"
     unregistered = masks.Predicate(lambda query, key: key <= query)
     assert not unregistered.serializable
+
+
+def test_a_predicate_is_asked_about_a_plan_once():
+    asked = []
+
+    def function(query, key):
+        asked.append((query, key))
+        return (query - key) % 3 < 2
+
+    mask = masks.Predicate(function)
+    union = mask | masks.Global(2)
+    for _ in range(2):
+        union.block_states(side_by_side(np.full(4, 4)), side_by_side(np.full(4, 4)))
+    assert len(asked) == 4  # once for each block of queries
+
+
+def test_a_predicate_may_be_any_callable():
+    mask = masks.Predicate(functools.partial(lambda n, i, j: (i - j) % n == 0, 3))
+    assert not mask.serializable
+    assert "functools.partial" in repr(mask)
+    np.testing.assert_array_equal(dense(mask), dense(masks.Dilated(None, 3)))
+    assert dense(masks.Predicate(lambda i, j: True)).all()
 
 
 @pytest.mark.parametrize(

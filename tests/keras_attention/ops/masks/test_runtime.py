@@ -5,7 +5,7 @@ import pytest
 from keras import ops
 
 from keras_attention import masks
-from keras_attention.ops.masks import PARTIAL, Order
+from keras_attention.ops.masks import PARTIAL, Order, Window
 from tests.backend import to_numpy
 from tests.keras_attention.ops.masks.cases import B, N, S, T, side_by_side
 
@@ -44,8 +44,12 @@ def test_documents_attend_themselves_only():
     ids = np.array([[0, 0, 1, 1, 2], [5, 3, 3, 3, 3]])
     found = to_numpy(masks.Documents(ids).dense(5, 5))[:, 0]
     np.testing.assert_array_equal(found, ids[:, :, None] == ids[:, None, :])
-    last = to_numpy(masks.Documents(ids, ids[:, -2:]).dense(2, 5))[:, 0]
-    np.testing.assert_array_equal(last, found[:, -2:])
+    for mask in (masks.Documents(ids, ids[:, -2:]), masks.Documents(ids)):
+        last = to_numpy(mask.dense(2, 5))[:, 0]  # the query's ids, or its position
+        np.testing.assert_array_equal(last, found[:, -2:])
+    longer = to_numpy(masks.Documents(ids).dense(7, 5))[:, 0]
+    np.testing.assert_array_equal(longer[:, 2:], found)
+    assert not longer[:, :2].any()
 
 
 @pytest.mark.parametrize(
@@ -57,13 +61,17 @@ def test_documents_attend_themselves_only():
         lambda: masks.Dense(np.random.default_rng(0).integers(0, 2, (B, N, T, S))),
         lambda: masks.Dense(np.random.default_rng(0).integers(0, 2, (B, 1, 1, S))),
         lambda: masks.Documents(IDS, IDS[:, :T] + 1),
+        lambda: masks.Documents(IDS),
     ],
 )
 def test_reordered_is_the_dense_mask_in_another_order(make):
     mask = make()
     order = Order(np.array([3, 0, 4]), np.array([6, 1, 2, 5]))
     whole = np.broadcast_to(to_numpy(mask.dense(T, S)), (B, N, T, S))
-    found = to_numpy(mask.reordered(order).dense(3, 4))
+    window = Window((0, B), (0, N), (0, 3), (0, 4), offset=S - T, order=order)
+    if not isinstance(mask, masks.Documents):
+        window = window._replace(batch=(0, None), heads=(0, None))
+    found = to_numpy(mask.reordered(order).tile(window))
     expected = whole[:, :, order.queries][..., order.keys]
     np.testing.assert_array_equal(np.broadcast_to(found, (B, N, 3, 4)), expected)
 
