@@ -1,7 +1,10 @@
 """What every test run shares: quiet start, fixed seeds, the count of the contract."""
 
+import gc
+import itertools
 import os
 import re
+from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -15,6 +18,25 @@ CONTRACT = "/test_contract"
 def fixed_seed():
     """Every test starts from the same seed, whatever ran before it."""
     keras.utils.set_random_seed(0)
+
+
+def pytest_runtest_teardown(nextitem):
+    """Make room for JAX, which keeps every compiled program mapped into memory.
+
+    A process may have 65,530 mappings on Linux; JAX crashes without a word at that.
+    """
+    is_jax = keras.backend.backend() == "jax"
+    if is_jax and nextitem and next(_ended) % _CHECKED_EVERY == 0:
+        maps = Path("/proc/self/maps")
+        if maps.exists() and len(maps.read_bytes().splitlines()) > _MOST_MAPPINGS:
+            import jax
+
+            jax.clear_caches()
+            gc.collect()
+
+
+_ended = itertools.count(1)
+_CHECKED_EVERY, _MOST_MAPPINGS = 20, 30_000
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -150,10 +150,10 @@ def _pass_output(work: Work) -> tuple[Tensor, ...]:
             _, tiles = scan(tile_step, (), segment.tiles, specs)
             columns.append([as_rows(x) for x in tiles])
         rows = zip(*columns, strict=True)
-        return carry, tuple(ops.concatenate(list(x), axis=2)[0] for x in rows)
+        return carry, tuple(ops.concatenate(list(x), axis=2) for x in rows)
 
     length = sizes(work.query)[2]
-    specs = tuple(row_spec(plan, length, size, group=True) for size in sizes_of)
+    specs = tuple(row_spec(plan, length, size) for size in sizes_of)
     _, groups = scan(group_output, (), plan.groups, specs)
     return tuple(as_heads(plan, x) for x in groups)
 
@@ -237,7 +237,7 @@ def _pass_gradient(work: Work, known: _Upstream) -> tuple:
         return _group_gradient(work, known, shared, group)
 
     emits = tuple(
-        row_spec(plan, sizes(x)[2], x.shape[-1], group=True)
+        row_spec(plan, sizes(x)[2], x.shape[-1])
         for x in (work.query, work.key, work.value)
     )
     shared, stacked = scan(group_step, shared, plan.groups, emits)
@@ -266,7 +266,7 @@ def _restored_pairs(grad: Tensor, bias: Tensor, order: Order, lengths: tuple) ->
 def _group_gradient(
     work: Work, known: _Upstream, shared: tuple, group: Tensor
 ) -> tuple:
-    """Gradients of one (batch row, head group): a loop over its tiles."""
+    """Gradients of one group of batch rows and heads: a loop over its tiles."""
     plan = work.plan
     key_length = sizes(work.key)[2]
     key_grad, value_grad = (_zeros(plan, key_length, x) for x in (work.key, work.value))
@@ -300,28 +300,29 @@ def _group_gradient(
         key_grad = _backend.add_to_slice(key_grad, origin, sums[0])
         value_grad = _backend.add_to_slice(value_grad, origin, sums[1])
     query_grad = ops.concatenate(query_rows, axis=2)
-    return shared, (query_grad[0], key_grad[0], value_grad[0])
+    return shared, (query_grad, key_grad, value_grad)
 
 
 def _zeros(plan: Plan, length: Size, like: Tensor) -> Tensor:
-    return ops.zeros((1, plan.heads, length, like.shape[-1]), plan.sum_dtype)
+    shape = (plan.batch_rows, plan.heads, length, like.shape[-1])
+    return ops.zeros(shape, plan.sum_dtype)
 
 
 def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:
-    """Gradients of the keys from those of each tile, `(tiles, 1, n, width, H)`.
+    """Gradients of the keys from those of each tile, `(tiles, b, n, width, H)`.
 
     To add a tile's part to all keys would copy them once a tile.
     """
-    heads, size = parts.shape[2], parts.shape[-1]
-    parts = ops.transpose(parts[:, 0], (1, 0, 2, 3))
-    parts = ops.reshape(parts, (heads, -1, reading.run * size))
+    _, batch_rows, heads, _, size = parts.shape
+    parts = ops.transpose(parts, (1, 2, 0, 3, 4))
+    parts = ops.reshape(parts, (batch_rows * heads, -1, reading.run * size))
     total: Any = 0.0
     for places in reading.table:
         read = ops.take(parts, np.maximum(places, 0), axis=1)
         if (places < 0).any():
             read = ops.where((places >= 0)[None, :, None], read, ops.zeros_like(read))
         total = total + read
-    return ops.reshape(total, (1, heads, -1, size))
+    return ops.reshape(total, (batch_rows, heads, -1, size))
 
 
 def _tile_gradient(work, segment, known, carry, group, tile):

@@ -39,6 +39,7 @@ class Plan:
     passes: list[Pass]
     batch: Any
     num_heads: int
+    batch_rows: int  # of one tile; more than 1 only with all heads
     heads: int  # of one tile
     query_length: Any
     key_length: Any
@@ -56,7 +57,9 @@ class Plan:
         batch, num_heads, query_length, head_size = sizes(query)
         key_length = sizes(key)[2]
         per_logit = head_size if is_pairwise(problem.score) else 1
-        heads, rows = tiling.tile_shape(num_heads, query_length, key_length, per_logit)
+        batch_rows, heads, rows = tiling.tile_shape(
+            batch, num_heads, query_length, key_length, per_logit
+        )
         passes = tiling.passes(
             query_length, key_length, rows, problem.mask, problem.offset
         )
@@ -66,6 +69,7 @@ class Plan:
             passes=passes,
             batch=batch,
             num_heads=num_heads,
+            batch_rows=batch_rows,
             heads=heads,
             query_length=query_length,
             key_length=key_length,
@@ -75,8 +79,8 @@ class Plan:
 
     @property
     def groups(self) -> Any:
-        """Number of (batch row, head group) pairs."""
-        return self.batch * (self.num_heads // self.heads)
+        """Number of (batch rows, heads) that are computed together."""
+        return self.batch // self.batch_rows * (self.num_heads // self.heads)
 
 
 @dataclass(frozen=True)
@@ -119,14 +123,14 @@ class Work:
 
     def window(self, segment: Segment, group: Tensor, tile: Tensor) -> Window:
         """The rectangle of scores that `tile` of `segment` covers."""
-        heads = self.plan.heads
+        heads, batch_rows = self.plan.heads, self.plan.batch_rows
         groups_of_row = self.plan.num_heads // heads
         start = 0
         if segment.starts is not None:
             starts = ops.convert_to_tensor(segment.starts, dtype="int32")
             start = ops.take(starts, tile)
         return Window(
-            batch=(group // groups_of_row, 1),
+            batch=(group // groups_of_row * batch_rows, batch_rows),
             heads=(group % groups_of_row * heads, heads),
             queries=(segment.first_row + tile * segment.rows, segment.rows),
             keys=(start, segment.width),
@@ -142,7 +146,7 @@ class Work:
         # Tiles of one group start at different rows: these three name a tile.
         index = self.number * self.plan.groups + group
         index = index * _MAX_ROWS + window.queries[0]
-        shape = (1, self.plan.heads, window.queries[1], window.keys[1])
+        shape = tuple(size for _, size in window[:4])
         return _backend.keep_mask(problem.seed, index, shape, problem.dropout)
 
     def logits(self, query: Tensor, key: Tensor, *weights: Tensor) -> Tensor:
@@ -197,7 +201,7 @@ def restored(rows: Tensor, order: Any, length: Size, axis: int, fill: float) -> 
 
 def nothing(plan: Plan, segment: Segment, sizes_of: tuple) -> list[Tensor]:
     """What tiles that see no key give."""
-    shape = (1, plan.heads, segment.rows * segment.tiles)
+    shape = (plan.batch_rows, plan.heads, segment.rows * segment.tiles)
     fills = (0.0, LOWEST, 0.0)
     return [
         ops.full((*shape, size), fill, dtype=plan.sum_dtype)
@@ -205,10 +209,10 @@ def nothing(plan: Plan, segment: Segment, sizes_of: tuple) -> list[Tensor]:
     ]
 
 
-def row_spec(plan: Plan, rows: Any, size: int, group: bool = False) -> Spec:
+def row_spec(plan: Plan, rows: Any, size: int) -> Spec:
     """What a tile, or a group, gives for each of its rows."""
-    shape = (plan.heads, _static(rows), size)
-    return Spec(shape if group else (1, *shape), plan.sum_dtype)
+    shape = (plan.batch_rows, plan.heads, _static(rows), size)
+    return Spec(shape, plan.sum_dtype)
 
 
 def _static(size: Any) -> int | None:
@@ -216,14 +220,14 @@ def _static(size: Any) -> int | None:
 
 
 def as_rows(tiles: Tensor) -> Tensor:
-    """Stacked tiles `(tiles, 1, n, rows, V)` as `(1, n, tiles * rows, V)`."""
-    count, _, heads, rows, width = sizes(tiles)
+    """Stacked tiles `(tiles, b, n, rows, V)` as `(b, n, tiles * rows, V)`."""
+    count, batch_rows, heads, rows, width = sizes(tiles)
     return ops.reshape(
-        ops.transpose(tiles, (1, 2, 0, 3, 4)), (1, heads, count * rows, width)
+        ops.transpose(tiles, (1, 2, 0, 3, 4)), (batch_rows, heads, count * rows, width)
     )
 
 
 def as_heads(plan: Plan, groups: Tensor) -> Tensor:
-    """Stacked groups `(groups, n, L, V)` as `(B, N, L, V)`."""
-    _, _, length, width = sizes(groups)
+    """Stacked groups `(groups, b, n, L, V)` as `(B, N, L, V)`: b > 1 has all heads."""
+    _, _, _, length, width = sizes(groups)
     return ops.reshape(groups, (plan.batch, plan.num_heads, length, width))

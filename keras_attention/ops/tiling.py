@@ -97,22 +97,29 @@ class Pass(NamedTuple):
 
 
 def tile_shape(
-    num_heads: int, query_length: Size, key_length: Size, per_logit: int
-) -> tuple[int, int]:
-    """Heads and query rows of one tile.
+    batch: Size, num_heads: int, query_length: Size, key_length: Size, per_logit: int
+) -> tuple[int, int, int]:
+    """Batch rows, heads and query rows of one tile.
 
-    All heads and `TILE_ROWS` rows if that fits `TILE_ELEMENTS`, else fewer heads, then
-    fewer rows.
+    All heads and `TILE_ROWS` rows if that fits `TILE_ELEMENTS`, with as many batch rows
+    as do; else fewer heads, then fewer rows.
     """
     known_keys = key_length if _backend.is_static(key_length) else UNKNOWN_KEYS
     rows = TILE_ROWS
     while rows > 8 and rows * known_keys * per_logit > TILE_ELEMENTS:
         rows //= 2
     room = max(TILE_ELEMENTS // (rows * known_keys * per_logit), 1)
-    heads = max(n for n in range(1, num_heads + 1) if num_heads % n == 0 and n <= room)
+    heads = _largest_divisor(num_heads, room)
+    batch_rows = 1
+    if _backend.is_static(batch) and heads == num_heads:
+        batch_rows = _largest_divisor(batch, room // heads)
     if _backend.is_static(query_length):
         rows = min(rows, query_length)
-    return heads, rows
+    return batch_rows, heads, rows
+
+
+def _largest_divisor(number: int, most: int) -> int:
+    return max(n for n in range(1, number + 1) if number % n == 0 and n <= max(most, 1))
 
 
 def passes(

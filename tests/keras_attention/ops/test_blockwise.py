@@ -137,8 +137,8 @@ def check(tensors, score="scaled_dot", jit=None, **options):
 
 def test_tiles_of_this_module_are_several():
     """Else the comparisons below would prove little."""
-    assert tiling.tile_shape(N, T, S, 1) == (1, 16)
-    assert tiling.tile_shape(N, T, S, H) == (1, 8)
+    assert tiling.tile_shape(B, N, T, S, 1) == (1, 1, 16)
+    assert tiling.tile_shape(B, N, T, S, H) == (1, 1, 8)
     (work,) = tiling.passes(T, S, 16, masks.Causal(), S - T)
     assert len(work.segments) == 3
 
@@ -149,6 +149,14 @@ def test_tiles_of_this_module_are_several():
 @pytest.mark.parametrize("name", slow_on_jax(MASKS, "causal & local", "padding"))
 def test_every_mask(name):
     check(inputs(), mask=MASKS[name](T, S))
+
+
+@pytest.mark.parametrize("name", slow_on_jax(MASKS, "strided"))
+def test_every_mask_with_batch_rows_in_one_tile(name, monkeypatch):
+    monkeypatch.setattr(tiling, "TILE_ELEMENTS", 16 * S * N * B)
+    assert tiling.tile_shape(B, N, T, S, 1) == (B, N, 16)
+    tensors = [*inputs(), tensor(B, 1, T, S, seed=5)]
+    check(tensors, mask=MASKS[name](T, S), bias=True)
 
 
 UNIONS = ("strided", "fixed & padding", "global | local", "big bird")

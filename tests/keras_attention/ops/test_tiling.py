@@ -122,20 +122,28 @@ def test_runs_join_where_that_adds_least(monkeypatch):
 @pytest.mark.parametrize("key_length", [3, 1000, 16384, 200_000])
 @pytest.mark.parametrize("num_heads", [1, 6, 8])
 def test_tiles_stay_within_their_size(num_heads, key_length, per_logit):
-    heads, rows = tiling.tile_shape(num_heads, 4096, key_length, per_logit)
-    assert num_heads % heads == 0
-    size = heads * rows * key_length * per_logit
+    batch_rows, heads, rows = tiling.tile_shape(
+        12, num_heads, 4096, key_length, per_logit
+    )
+    assert num_heads % heads == 12 % batch_rows == 0
+    assert batch_rows == 1 or heads == num_heads
+    size = batch_rows * heads * rows * key_length * per_logit
     smallest = 8 * key_length * per_logit
     assert size <= max(tiling.TILE_ELEMENTS, smallest)
 
 
 def test_tiles_are_no_taller_than_the_query():
-    assert tiling.tile_shape(4, 5, 7, 1) == (4, 5)
+    assert tiling.tile_shape(1, 4, 5, 7, 1) == (1, 4, 5)
+
+
+def test_short_sequences_share_a_tile():
+    assert tiling.tile_shape(12, 4, 128, 1024, 1) == (4, 4, 128)
+    assert tiling.tile_shape(object(), 4, 128, 1024, 1) == (1, 4, 128)
 
 
 def test_unknown_key_length_counts_as_a_middling_one():
-    unknown = tiling.tile_shape(8, 128, object(), 1)
-    assert unknown == tiling.tile_shape(8, 128, tiling.UNKNOWN_KEYS, 1)
+    unknown = tiling.tile_shape(2, 8, 128, object(), 1)
+    assert unknown == tiling.tile_shape(2, 8, 128, tiling.UNKNOWN_KEYS, 1)
 
 
 def test_a_reading_finds_every_key_of_every_tile(monkeypatch):
