@@ -24,6 +24,7 @@ Size = Any  # a Python int where it is known, else an integer scalar tensor
 # Logits of one tile (times H for pairwise scores): 8 MB in float32, as large as a tile
 # may get and still stay near the cores' caches.
 TILE_ELEMENTS = 2**21
+SHARED_ELEMENTS = 2**19  # the same for a tile of several batch rows
 TILE_ROWS = 128
 UNKNOWN_KEYS = 4096  # what a key length unknown before run time is taken for
 KEY_BLOCK = 128
@@ -112,7 +113,9 @@ def tile_shape(
     heads = _largest_divisor(num_heads, room)
     batch_rows = 1
     if _backend.is_static(batch) and heads == num_heads:
-        batch_rows = _largest_divisor(batch, room // heads)
+        shared = min(TILE_ELEMENTS, SHARED_ELEMENTS)
+        one = rows * known_keys * per_logit * heads
+        batch_rows = _largest_divisor(batch, shared // one)
     if _backend.is_static(query_length):
         rows = min(rows, query_length)
     return batch_rows, heads, rows

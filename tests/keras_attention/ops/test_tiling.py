@@ -137,8 +137,9 @@ def test_tiles_are_no_taller_than_the_query():
 
 
 def test_short_sequences_share_a_tile():
-    assert tiling.tile_shape(12, 4, 128, 1024, 1) == (4, 4, 128)
-    assert tiling.tile_shape(object(), 4, 128, 1024, 1) == (1, 4, 128)
+    assert tiling.tile_shape(12, 4, 128, 256, 1) == (4, 4, 128)
+    assert tiling.tile_shape(12, 4, 128, 1024, 1) == (1, 4, 128)
+    assert tiling.tile_shape(object(), 4, 128, 256, 1) == (1, 4, 128)
 
 
 def test_unknown_key_length_counts_as_a_middling_one():
