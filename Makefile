@@ -33,6 +33,9 @@ test-backends: test-jax test-torch
 test-jax: OPTIONS = -m 'not slow and not gpu and not network'
 test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 
+# PyTorch's threads wait for each other when another suite shares the cores.
+test-torch: export OMP_NUM_THREADS = 1
+
 test-jax test-torch: test-%: .venv-%/installed
 	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(OPTIONS) $(LIBRARY_SUITE)
 

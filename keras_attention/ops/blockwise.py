@@ -22,7 +22,7 @@ from keras import ops
 
 from keras_attention.ops import _backend
 from keras_attention.ops._backend import scan, sizes
-from keras_attention.ops.masks import Order
+from keras_attention.ops.masks import Order, Window
 from keras_attention.ops.masks.windows import taken
 from keras_attention.ops.passes import (
     Plan,
@@ -36,7 +36,7 @@ from keras_attention.ops.passes import (
     row_spec,
 )
 from keras_attention.ops.problem import Problem, drop, promote
-from keras_attention.ops.softmax import LOWEST
+from keras_attention.ops.softmax import LOWEST, masked_softmax
 from keras_attention.ops.tiling import Reading, Segment, Size
 
 Tensor = Any
@@ -63,7 +63,8 @@ def blockwise(
         tensors = tuple(ops.stop_gradient(x) for x in tensors)
         fixed, sinks = tensors[: len(held)], tensors[len(held) : start]
         tensors = tensors[start:]
-        plan = Plan.of(problem.with_tensors(fixed), tensors[0], tensors[1], len(biases))
+        own, counts = problem.with_tensors(fixed), (len(biases), len(sinks))
+        plan = Plan.of(own, tensors[0], tensors[1], *counts)
         output, rows = _forward(plan, sinks, *tensors)
         kept = ops.stop_gradient(output)  # PyTorch: no cycle through `output`
 
@@ -88,8 +89,13 @@ def _forward(
     key: Tensor,
     value: Tensor,
     *rest: Tensor,
-) -> tuple[Tensor, Rows]:
-    """The output, and the softmax of every row."""
+) -> tuple[Tensor, Rows | None]:
+    """The output, and the softmax of every row unless its tile has all of it."""
+    if plan.is_alone:
+        (work,) = Work.each(plan, query, key, value, *rest)
+        (output,) = _pass_output(work)
+        output = restored(output, work.order.queries, plan.query_length, 2, 0.0)
+        return ops.cast(output, value.dtype), None
     parts = []
     for work in Work.each(plan, query, key, value, *rest):
         found = _pass_output(work)
@@ -134,7 +140,8 @@ def _of_heads(sink: Tensor, like: Tensor) -> Tensor:
 
 def _pass_output(work: Work) -> tuple[Tensor, ...]:
     """Sums over values, tops and totals of all rows of a pass."""
-    plan, sizes_of = work.plan, (work.value.shape[-1], 1, 1)
+    plan, value_size = work.plan, work.value.shape[-1]
+    sizes_of = (value_size,) if plan.is_alone else (value_size, 1, 1)
 
     def group_output(carry, group):
         columns = []
@@ -163,6 +170,10 @@ def _tile_output(work: Work, segment: Segment, group: Tensor, tile: Tensor) -> t
     query, key, value = work.inputs(window)
     logits = work.biased(window, work.logits(query, key, *work.weights))
     mask = work.mask_tile(segment, window)
+    keep = work.keep(window, group)
+    if work.plan.is_alone:
+        # One kernel in TensorFlow, where the same in parts is several.
+        return (_weighted(work, masked_softmax(logits, mask), keep, value),)
     if mask is not None:
         logits = ops.where(mask, logits, ops.cast(LOWEST, logits.dtype))
     top = ops.max(logits, axis=-1, keepdims=True)
@@ -170,13 +181,17 @@ def _tile_output(work: Work, segment: Segment, group: Tensor, tile: Tensor) -> t
         top = ops.maximum(top, LOWEST / 10)
     scores = ops.exp(logits - top)
     total = ops.sum(scores, axis=-1, keepdims=True)
-    keep = work.keep(window, group)
+    sums = _weighted(work, scores, keep, value)
+    return (sums, *(ops.cast(x, work.plan.sum_dtype) for x in (top, total)))
+
+
+def _weighted(work: Work, scores: Tensor, keep: Tensor | None, value: Tensor) -> Tensor:
+    """Sums of the values by the scores that are kept."""
     if keep is not None:
         scores = drop(scores, keep, work.plan.problem.dropout)
     value = promote(value)
     sums = ops.matmul(ops.cast(scores, value.dtype), value)
-    dtype = work.plan.sum_dtype
-    return tuple(ops.cast(x, dtype) for x in (sums, top, total))
+    return ops.cast(sums, work.plan.sum_dtype)
 
 
 # ------------------------------------------------------------------------ backward
@@ -190,16 +205,17 @@ class _Upstream(NamedTuple):
 
     grad: Tensor
     delta: Tensor
-    top: Tensor
+    top: Tensor | None = None
 
     def taken(self, order: Order) -> "_Upstream":
-        return _Upstream(*(taken(x, order.queries, 2) for x in self))
+        known = (None if x is None else taken(x, order.queries, 2) for x in self)
+        return _Upstream(*known)
 
 
 def _backward(
     plan: Plan,
     output: Tensor,
-    rows: Rows,
+    rows: Rows | None,
     sinks: tuple[Tensor, ...],
     upstream: Tensor,
     *tensors: Tensor,
@@ -208,10 +224,12 @@ def _backward(
     # rowsum(O * dO) equals rowsum(P * dP) and is all the backward pass needs of O.
     grad = ops.cast(upstream, plan.sum_dtype)
     delta = ops.sum(ops.cast(output, plan.sum_dtype) * grad, axis=-1, keepdims=True)
-    alive = ops.where(rows.total > 0, rows.total, ops.ones_like(rows.total))
-    known = _Upstream(
-        ops.cast(grad / alive, promote(upstream).dtype), delta / alive, rows.top
-    )
+    dtype = promote(upstream).dtype
+    if rows is None:
+        known = _Upstream(ops.cast(grad, dtype), delta)
+    else:
+        alive = ops.where(rows.total > 0, rows.total, ops.ones_like(rows.total))
+        known = _Upstream(ops.cast(grad / alive, dtype), delta / alive, rows.top)
     totals: Any = None
     for work in Work.each(plan, *tensors):
         found = _pass_gradient(work, known.taken(work.order))
@@ -331,13 +349,10 @@ def _tile_gradient(work, segment, known, carry, group, tile):
     window = work.window(segment, group, tile)
     query, key, value = work.inputs(window)
     value = promote(value)
-    grad, delta, top = (cut_rows(window, x, window.queries) for x in known)
+    grad, delta = (cut_rows(window, x, window.queries) for x in known[:2])
 
     logits, pull_back = _backend.vjp(work.logits, query, key, *work.weights)
-    scores = ops.exp(work.biased(window, logits) - top)
-    mask = work.mask_tile(segment, window)
-    if mask is not None:
-        scores = ops.where(mask, scores, ops.zeros_like(scores))
+    scores = _tile_scores(work, segment, window, logits, known.top)
     score_grad = ops.matmul(grad, ops.swapaxes(value, -1, -2))
     score_grad = ops.cast(score_grad, plan.sum_dtype)
     keep = work.keep(window, group)
@@ -360,6 +375,17 @@ def _tile_gradient(work, segment, known, carry, group, tile):
     key_sum = _accumulate(sums[0], start, key_grad)
     value_sum = _accumulate(sums[1], start, value_grad)
     return ((key_sum, value_sum), shared), (query_grad,)
+
+
+def _tile_scores(
+    work: Work, segment: Segment, window: Window, logits: Tensor, top: Tensor | None
+) -> Tensor:
+    """The scores of a tile; with `top` they are not yet divided by the totals."""
+    logits, mask = work.biased(window, logits), work.mask_tile(segment, window)
+    if top is None:
+        return masked_softmax(logits, mask)
+    scores = ops.exp(logits - cut_rows(window, top, window.queries))
+    return scores if mask is None else ops.where(mask, scores, ops.zeros_like(scores))
 
 
 def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:

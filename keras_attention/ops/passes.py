@@ -44,6 +44,7 @@ class Plan:
     query_length: Any
     key_length: Any
     biases: int  # 0 or 1
+    is_alone: bool  # one pass and no sink: a tile's softmax is final
     sum_dtype: str  # gradients are summed over tiles in at least float32
 
     @classmethod
@@ -53,6 +54,7 @@ class Plan:
         query: Tensor,
         key: Tensor,
         biases: int,
+        sinks: int = 0,
     ) -> "Plan":
         batch, num_heads, query_length, head_size = sizes(query)
         key_length = sizes(key)[2]
@@ -74,6 +76,7 @@ class Plan:
             query_length=query_length,
             key_length=key_length,
             biases=biases,
+            is_alone=len(passes) == 1 and not sinks,
             sum_dtype="float64" if is_double else "float32",
         )
 
@@ -205,7 +208,7 @@ def nothing(plan: Plan, segment: Segment, sizes_of: tuple) -> list[Tensor]:
     fills = (0.0, LOWEST, 0.0)
     return [
         ops.full((*shape, size), fill, dtype=plan.sum_dtype)
-        for size, fill in zip(sizes_of, fills, strict=True)
+        for size, fill in zip(sizes_of, fills, strict=False)
     ]
 
 
