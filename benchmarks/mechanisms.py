@@ -22,7 +22,7 @@ OURS: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     "block": ("multi_head", lambda length: {"mask": _masks().Block(256)}),
     "big_bird": (
         "multi_head",
-        lambda length: {"mask": _masks().BigBird(192, 64, 3, 64, max(length, 64))},
+        lambda length: {"mask": _masks().BigBird(192, 64, 3, 64, max(length, 256))},
     ),
     "block_summary": ("block_summary", lambda length: {"block_size": 128}),
     "linear": ("linear", lambda length: {}),
