@@ -174,25 +174,36 @@ class BaseAttention(ScoresOnRequest, keras.layers.Layer):
         query_offset: Any = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Attention over projected tensors `(B, L, N, H)`; output and scores."""
-        dropout = self.dropout if training else 0.0
         result = attend(
             query,
             key,
             value,
             mask=mask,
             bias=bias,
-            score=self.score,
-            score_weights=self.score_weights(),
-            dropout=dropout,
-            seed=self.seed_generator.next() if dropout else None,
             query_offset=query_offset,
-            sink=self.sinks,
-            implementation=_IMPLEMENTATIONS[self.flash_attention],
+            implementation=self.implementation,
             return_attention_scores=return_attention_scores,
+            **self.attend_options(training),
         )
         if not return_attention_scores:
             return result, None
         return result[0], self.shape_scores(result[1])
+
+    @property
+    def implementation(self) -> str | None:
+        """The path that `flash_attention` names to `ops.attend`."""
+        return _IMPLEMENTATIONS[self.flash_attention]
+
+    def attend_options(self, training: bool | None) -> dict[str, Any]:
+        """What every kind of `attend` takes of a layer: score, dropout, sinks."""
+        dropout = self.dropout if training else 0.0
+        return {
+            "score": self.score,
+            "score_weights": self.score_weights(),
+            "dropout": dropout,
+            "seed": self.seed_generator.next() if dropout else None,
+            "sink": self.sinks,
+        }
 
     def multiply_adds(self, query_shape, key_shape, value_shape) -> int | None:
         """What `attend_projected` multiplies on the dense path, for `costs.report`.

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import keras
 
 from keras_attention.errors import positive_integer, require
-from keras_attention.layers.base import _IMPLEMENTATIONS
 from keras_attention.layers.multi_head_attention import MultiHeadAttention
 from keras_attention.ops import masks
 from keras_attention.ops.block_summary import attend_blocks
@@ -69,54 +68,20 @@ class BlockSummaryAttention(MultiHeadAttention):
         super().__init__(num_heads, key_dim, **kwargs)
         self.block_size = positive_integer("block_size", block_size)
 
-    def call(
-        self,
-        query,
-        value,
-        key=None,
-        query_mask=None,
-        value_mask=None,
-        key_mask=None,
-        attention_mask=None,
-        return_attention_scores=False,
-        training=None,
-        use_causal_mask=False,
-        attention_bias=None,
-        cache=None,
-        cache_update_index=None,
-    ):
-        refused = {
-            "attention_mask": attention_mask,
-            "attention_bias": attention_bias,
-            "cache": cache,
-            "cache_update_index": cache_update_index,
-        }
-        for name, given in refused.items():
-            require(
-                given is None,
-                "BlockSummaryAttention takes no `attention_mask`, `attention_bias` or "
-                "`cache`: a summary has no position that they could speak of.",
-                **{name: type(given).__name__},
-            )
+    def build(self, query_shape, value_shape, key_shape=None):
         require(
-            len(query.shape) == 3,
+            len(query_shape) == 3,
             "BlockSummaryAttention attends sequences (B, T, D).",
-            query_shape=tuple(query.shape),
+            query_shape=tuple(query_shape),
         )
-        return super().call(
-            query,
-            value,
-            key,
-            query_mask=query_mask,
-            value_mask=value_mask,
-            key_mask=key_mask,
-            return_attention_scores=return_attention_scores,
-            training=training,
-            use_causal_mask=use_causal_mask,
-        )
+        super().build(query_shape, value_shape, key_shape)
+
+    def _call_cached(self, query, value, key, value_mask, cache, index, **options):
+        _refuse(cache=cache)
 
     def combined_mask(self, query_mask, value_mask, attention_mask, use_causal_mask):
-        own = super().combined_mask(None, None, attention_mask, False)
+        _refuse(attention_mask=attention_mask)
+        own = super().combined_mask(None, None, None, False)
         return _Given(
             _boolean("query_mask", query_mask),
             _boolean("value_mask", value_mask),
@@ -135,8 +100,8 @@ class BlockSummaryAttention(MultiHeadAttention):
         return_attention_scores=False,
         query_offset=None,
     ):
-        del bias, query_offset
-        dropout = self.dropout if training else 0.0
+        del query_offset
+        _refuse(attention_bias=bias)
         result = attend_blocks(
             query,
             key,
@@ -146,13 +111,9 @@ class BlockSummaryAttention(MultiHeadAttention):
             query_mask=mask.queries,
             is_causal=mask.is_causal,
             mask=mask.positions,
-            score=self.score,
-            score_weights=self.score_weights(),
-            dropout=dropout,
-            seed=self.seed_generator.next() if dropout else None,
-            sink=self.sinks,
-            implementation=_IMPLEMENTATIONS[self.flash_attention],
+            implementation=self.implementation,
             return_attention_scores=return_attention_scores,
+            **self.attend_options(training),
         )
         return result if return_attention_scores else (result, None)
 
@@ -188,6 +149,16 @@ class _Given(NamedTuple):
     keys: Tensor | None
     is_causal: bool
     positions: masks.Mask | None
+
+
+def _refuse(**given: Any) -> None:
+    for name, value in given.items():
+        require(
+            value is None,
+            "BlockSummaryAttention takes no `attention_mask`, `attention_bias` or "
+            "`cache`: a summary has no position that they could speak of.",
+            **{name: type(value).__name__},
+        )
 
 
 def _boolean(name: str, mask: Tensor | None) -> Tensor | None:

@@ -160,28 +160,15 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
             seed=seed,
             **kwargs,
         )
-        if num_key_value_heads is None:
-            num_key_value_heads = num_heads
-        self.num_key_value_heads = positive_integer(
-            "num_key_value_heads", num_key_value_heads
-        )
-        require(
-            self.num_heads % self.num_key_value_heads == 0,
-            "`num_key_value_heads` must divide `num_heads`.",
-            num_key_value_heads=num_key_value_heads,
-            num_heads=num_heads,
-        )
-        if sliding_window is not None:
-            positive_integer("sliding_window", sliding_window)
-        self.sliding_window = sliding_window
-        self.use_gate = use_gate
+        self.num_key_value_heads = _shared_heads(num_heads, num_key_value_heads)
+        self.sliding_window = _positive_or_none("sliding_window", sliding_window)
+        self.use_gate, self.qk_norm = use_gate, qk_norm
         self.attention_axes = _axes.as_tuple(attention_axes)
         self.score_name = one_of("score", score, scores.names())
         self.score = score
-        self.logit_soft_cap = logit_soft_cap
         if logit_soft_cap is not None:
             self.score = scores.SoftCapped(score, logit_soft_cap)
-        self.qk_norm = qk_norm
+        self.logit_soft_cap = logit_soft_cap
         self.rotary = rotary_layer(rotary, self.key_dim)
         self.attention_sinks = attention_sinks
 
@@ -392,3 +379,21 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
             "logit_soft_cap": self.logit_soft_cap,
             "rotary": keras.saving.serialize_keras_object(self.rotary),
         }
+
+
+def _shared_heads(num_heads: int, num_key_value_heads: int | None) -> int:
+    """Number of key/value heads, by default as many as there are query heads."""
+    if num_key_value_heads is None:
+        return num_heads
+    positive_integer("num_key_value_heads", num_key_value_heads)
+    require(
+        num_heads % num_key_value_heads == 0,
+        "`num_key_value_heads` must divide `num_heads`.",
+        num_key_value_heads=num_key_value_heads,
+        num_heads=num_heads,
+    )
+    return num_key_value_heads
+
+
+def _positive_or_none(name: str, value: int | None) -> int | None:
+    return None if value is None else positive_integer(name, value)

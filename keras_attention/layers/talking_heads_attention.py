@@ -81,7 +81,6 @@ class TalkingHeadsAttention(MultiHeadAttention):
         return_attention_scores=False,
         query_offset=None,
     ):
-        dropout = self.dropout if training else 0.0
         output, attention_scores = attend_talking_heads(
             query,
             key,
@@ -90,12 +89,8 @@ class TalkingHeadsAttention(MultiHeadAttention):
             ops.convert_to_tensor(self.scores_mix),
             mask=mask,
             bias=bias,
-            score=self.score,
-            score_weights=self.score_weights(),
-            dropout=dropout,
-            seed=self.seed_generator.next() if dropout else None,
             query_offset=query_offset,
-            sink=self.sinks,
+            **self.attend_options(training),
         )
         return output, attention_scores if return_attention_scores else None
 

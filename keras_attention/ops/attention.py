@@ -1,5 +1,6 @@
 """`attend`: softmax attention for any score, mask and bias."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -99,8 +100,7 @@ def attend(
     problem = Problem(scores.get(score), as_mask(mask), query_offset, dropout, seed)
     bias = None if bias is None else as_four_axes(bias)
 
-    heads = query.shape[2] // key.shape[2]
-    key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
+    key, value = repeated(query, key, value)
     sink = None if sink is None else _backend.read(sink)
     added = bias if sink is None else sink  # no kernel adds anything to the logits
     path = implementation or choose(problem, query, key, value, added)
@@ -116,7 +116,7 @@ def attend(
     if path == "blockwise":
         output = blockwise(problem, query, key, value, bias, weights, sink)
         return ops.transpose(output, (0, 2, 1, 3))
-    output, attention_scores = _dense(problem, query, key, value, bias, weights, sink)
+    output, attention_scores = dense(problem, query, key, value, bias, weights, sink)
     output = ops.transpose(output, (0, 2, 1, 3))
     return (output, attention_scores) if return_attention_scores else output
 
@@ -162,15 +162,37 @@ def as_four_axes(bias: Tensor) -> Tensor:
     return bias
 
 
-def _dense(problem, query, key, value, bias, weights, sink):
-    """Output and scores, both heads-first."""
+def repeated(query: Tensor, *shared: Tensor) -> tuple[Tensor, ...]:
+    """Keys or values `(B, S, K, H)`, each head once for every query head it serves."""
+    heads = query.shape[2] // shared[0].shape[2]
+    return tuple(x if heads == 1 else ops.repeat(x, heads, 2) for x in shared)
+
+
+def dense(
+    problem: Problem,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    weights: tuple[Tensor, ...],
+    sink: Tensor | None,
+    on_logits: Callable[[Tensor], Tensor] | None = None,
+    on_scores: Callable[[Tensor, Tensor | None], Tensor] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Output and scores, both heads-first, by holding the scores.
+
+    `on_logits` changes the logits before the bias is added, `on_scores(scores, mask)`
+    the scores before they meet the values.
+    """
     logits = problem.score(*(promote(x) for x in (query, key, *weights)))
+    if on_logits is not None:
+        logits = on_logits(logits)
     if bias is not None:
         logits = add_bias(logits, bias)
-    mask = problem.mask
-    if mask is not None:
+    mask = None
+    if problem.mask is not None:
         lengths = _backend.sizes(query)[2], _backend.sizes(key)[2]
-        mask = mask.dense(*lengths, problem.offset)
+        mask = problem.mask.dense(*lengths, problem.offset)
     sink = None if sink is None else sink[:, None, None]
     attention_scores = masked_softmax(logits, mask, sink)
     used = attention_scores
@@ -178,6 +200,8 @@ def _dense(problem, query, key, value, bias, weights, sink):
         shape = _backend.sizes(used)
         keep = _backend.keep_mask(problem.seed, 0, shape, problem.dropout)
         used = drop(used, keep, problem.dropout)
+    if on_scores is not None:
+        used = on_scores(used, mask)
     output = ops.matmul(ops.cast(used, value.dtype), value)
     return output, ops.cast(attention_scores, value.dtype)
 

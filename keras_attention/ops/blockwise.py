@@ -2,8 +2,9 @@
 
 The scores are cut into tiles that are computed one after the other; a tile holds whole
 rows of its pass (an online softmax costs more until a row outgrows the cache), and the
-few passes of a union of masks are merged at the end. The backward pass keeps inputs,
-output and two numbers per row: it recomputes the scores `P` of a tile and uses
+few passes of a union of masks are merged at the end. The backward pass (`backward.py`)
+keeps inputs and output, after a merge two numbers per row too: it recomputes the scores
+`P` of a tile and uses
 
     dS = P * (dO V^T - rowsum(O * dO)),    d(query, key, weights) = score's VJP of dS
 
@@ -15,29 +16,26 @@ Everything here is heads-first: query `(B, N, T, H)`, key `(B, N, S, H)`, value
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from keras import ops
 
-from keras_attention.ops import _backend
 from keras_attention.ops._backend import scan, sizes
-from keras_attention.ops.masks import Order, Window
-from keras_attention.ops.masks.windows import taken
+from keras_attention.ops.backward import backward
 from keras_attention.ops.passes import (
     Plan,
     Rows,
     Work,
     as_heads,
     as_rows,
-    cut_rows,
     nothing,
+    of_heads,
     restored,
     row_spec,
 )
 from keras_attention.ops.problem import Problem, drop, promote
 from keras_attention.ops.softmax import LOWEST, masked_softmax
-from keras_attention.ops.tiling import Reading, Segment, Size
+from keras_attention.ops.tiling import Segment
 
 Tensor = Any
 
@@ -71,15 +69,12 @@ def blockwise(
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.
             upstream = args[0] if upstream is None else upstream
-            grads = _backward(plan, kept, rows, sinks, upstream, *tensors)
+            grads = backward(plan, kept, rows, sinks, upstream, *tensors)
             return (*[None] * len(held), *grads)
 
         return output, gradient
 
     return attend(*given, query, key, value, *biases, *weights)
-
-
-# ------------------------------------------------------------------------- forward
 
 
 def _forward(
@@ -91,34 +86,17 @@ def _forward(
     *rest: Tensor,
 ) -> tuple[Tensor, Rows | None]:
     """The output, and the softmax of every row unless its tile has all of it."""
+    parts = [_pass_output(work) for work in Work.each(plan, query, key, value, *rest)]
     if plan.is_alone:
-        (work,) = Work.each(plan, query, key, value, *rest)
-        (output,) = _pass_output(work)
-        output = restored(output, work.order.queries, plan.query_length, 2, 0.0)
-        return ops.cast(output, value.dtype), None
-    parts = []
-    for work in Work.each(plan, query, key, value, *rest):
-        found = _pass_output(work)
-        order, length = work.order.queries, plan.query_length
-        fills = (0.0, LOWEST, 0.0)
-        parts.append(
-            [
-                restored(x, order, length, 2, fill)
-                for x, fill in zip(found, fills, strict=True)
-            ]
-        )
+        return ops.cast(parts[0][0], value.dtype), None
     sums, rows = _merged(parts)
     for sink in sinks:
-        sums, rows = _with_sink(sums, rows, _of_heads(sink, sums))
-    alive = ops.where(rows.total > 0, rows.total, ops.ones_like(rows.total))
-    return ops.cast(sums / alive, value.dtype), rows
+        sums, rows = _with_sink(sums, rows, of_heads(sink, sums))
+    return ops.cast(sums / rows.divisor, value.dtype), rows
 
 
 def _merged(parts: list) -> tuple[Tensor, Rows]:
     """Sums over values, and the softmax of every row, over all passes."""
-    if len(parts) == 1:
-        sums, top, total = parts[0]
-        return sums, Rows(top, total)
     top = functools.reduce(ops.maximum, [part[1] for part in parts])
     factors = [ops.exp(part[1] - top) for part in parts]
     pairs = list(zip(parts, factors, strict=True))
@@ -134,12 +112,8 @@ def _with_sink(sums: Tensor, rows: Rows, sink: Tensor) -> tuple[Tensor, Rows]:
     return sums * factor, Rows(top, rows.total * factor + ops.exp(sink - top))
 
 
-def _of_heads(sink: Tensor, like: Tensor) -> Tensor:
-    return ops.cast(sink, like.dtype)[:, None, None]
-
-
 def _pass_output(work: Work) -> tuple[Tensor, ...]:
-    """Sums over values, tops and totals of all rows of a pass."""
+    """Sums over values, and unless they are final tops and totals, in natural order."""
     plan, value_size = work.plan, work.value.shape[-1]
     sizes_of = (value_size,) if plan.is_alone else (value_size, 1, 1)
 
@@ -162,7 +136,11 @@ def _pass_output(work: Work) -> tuple[Tensor, ...]:
     length = sizes(work.query)[2]
     specs = tuple(row_spec(plan, length, size) for size in sizes_of)
     _, groups = scan(group_output, (), plan.groups, specs)
-    return tuple(as_heads(plan, x) for x in groups)
+    rows, fills = (as_heads(plan, x) for x in groups), (0.0, LOWEST, 0.0)
+    return tuple(
+        restored(x, work.order.queries, plan.query_length, 2, fill)
+        for x, fill in zip(rows, fills, strict=False)
+    )
 
 
 def _tile_output(work: Work, segment: Segment, group: Tensor, tile: Tensor) -> tuple:
@@ -192,216 +170,3 @@ def _weighted(work: Work, scores: Tensor, keep: Tensor | None, value: Tensor) ->
     value = promote(value)
     sums = ops.matmul(ops.cast(scores, value.dtype), value)
     return ops.cast(sums, work.plan.sum_dtype)
-
-
-# ------------------------------------------------------------------------ backward
-
-
-class _Upstream(NamedTuple):
-    """What the backward pass knows of each row, in the order of a pass.
-
-    The gradients are divided by the row's total once, here, instead of every score.
-    """
-
-    grad: Tensor
-    delta: Tensor
-    top: Tensor | None = None
-
-    def taken(self, order: Order) -> "_Upstream":
-        known = (None if x is None else taken(x, order.queries, 2) for x in self)
-        return _Upstream(*known)
-
-
-def _backward(
-    plan: Plan,
-    output: Tensor,
-    rows: Rows | None,
-    sinks: tuple[Tensor, ...],
-    upstream: Tensor,
-    *tensors: Tensor,
-) -> tuple:
-    """Gradients of the sink, query, key, value, biases and weights."""
-    # rowsum(O * dO) equals rowsum(P * dP) and is all the backward pass needs of O.
-    grad = ops.cast(upstream, plan.sum_dtype)
-    delta = ops.sum(ops.cast(output, plan.sum_dtype) * grad, axis=-1, keepdims=True)
-    dtype = promote(upstream).dtype
-    if rows is None:
-        known = _Upstream(ops.cast(grad, dtype), delta)
-    else:
-        alive = ops.where(rows.total > 0, rows.total, ops.ones_like(rows.total))
-        known = _Upstream(ops.cast(grad / alive, dtype), delta / alive, rows.top)
-    totals: Any = None
-    for work in Work.each(plan, *tensors):
-        found = _pass_gradient(work, known.taken(work.order))
-        totals = found if totals is None else map(ops.add, totals, found)
-        totals = tuple(totals)
-    # A sink scores like any key; its value is 0, and so is its dP.
-    drawn = (
-        -ops.sum(ops.exp(_of_heads(sink, delta) - known.top) * known.delta, (0, 2, 3))
-        for sink in sinks
-    )
-    pairs = zip((*drawn, *totals), (*sinks, *tensors), strict=True)
-    return tuple(ops.cast(grad, x.dtype) for grad, x in pairs)
-
-
-def _pass_gradient(work: Work, known: _Upstream) -> tuple:
-    """Gradients of query, key, value, biases and weights, in natural order."""
-    plan, order = work.plan, work.order
-    lengths = plan.query_length, plan.key_length
-    own = (*work.biases, *work.weights)
-    shared = tuple(ops.zeros(sizes(x), dtype=plan.sum_dtype) for x in own)
-
-    def group_step(shared, group):
-        return _group_gradient(work, known, shared, group)
-
-    emits = tuple(
-        row_spec(plan, sizes(x)[2], x.shape[-1])
-        for x in (work.query, work.key, work.value)
-    )
-    shared, stacked = scan(group_step, shared, plan.groups, emits)
-    query, key, value = (as_heads(plan, x) for x in stacked)
-    biases = (
-        _restored_pairs(grad, bias, order, lengths)
-        for grad, bias in zip(shared, work.biases, strict=False)
-    )
-    return (
-        restored(query, order.queries, lengths[0], 2, 0.0),
-        restored(key, order.keys, lengths[1], 2, 0.0),
-        restored(value, order.keys, lengths[1], 2, 0.0),
-        *biases,
-        *shared[len(work.biases) :],
-    )
-
-
-def _restored_pairs(grad: Tensor, bias: Tensor, order: Order, lengths: tuple) -> Tensor:
-    """The gradient of a bias in natural order; axes of size 1 were never reordered."""
-    for axis, indices, length in zip((2, 3), order, lengths, strict=True):
-        if bias.shape[axis] != 1:
-            grad = restored(grad, indices, length, axis, 0.0)
-    return grad
-
-
-def _group_gradient(
-    work: Work, known: _Upstream, shared: tuple, group: Tensor
-) -> tuple:
-    """Gradients of one group of batch rows and heads: a loop over its tiles."""
-    plan = work.plan
-    key_length = sizes(work.key)[2]
-    key_grad, value_grad = (_zeros(plan, key_length, x) for x in (work.key, work.value))
-    query_rows = []
-    query_size = work.query.shape[-1]
-    for segment in work.segments:
-        if segment.is_empty:
-            query_rows.append(nothing(plan, segment, (query_size, 1, 1))[0])
-            continue
-        pair = (work.key, work.value)
-        width = segment.width if segment.starts is None else key_length
-        reading = segment.reading
-        sums: tuple = () if reading else tuple(_zeros(plan, width, x) for x in pair)
-
-        def tile_step(carry, tile, segment=segment):
-            return _tile_gradient(work, segment, known, carry, group, tile)
-
-        sizes_of = (query_size, *(x.shape[-1] for x in pair))
-        lengths = (segment.rows, segment.width, segment.width)
-        specs = [row_spec(plan, n, h) for n, h in zip(lengths, sizes_of, strict=True)]
-        (sums, shared), (tiles, *parts) = scan(
-            tile_step,
-            (sums, shared),
-            segment.tiles,
-            tuple(specs if reading else specs[:1]),
-        )
-        if reading is not None:
-            sums = tuple(_summed_over_tiles(x, reading) for x in parts)
-        query_rows.append(as_rows(tiles))
-        origin = (0, 0, 0, 0)
-        key_grad = _backend.add_to_slice(key_grad, origin, sums[0])
-        value_grad = _backend.add_to_slice(value_grad, origin, sums[1])
-    query_grad = ops.concatenate(query_rows, axis=2)
-    return shared, (query_grad, key_grad, value_grad)
-
-
-def _zeros(plan: Plan, length: Size, like: Tensor) -> Tensor:
-    shape = (plan.batch_rows, plan.heads, length, like.shape[-1])
-    return ops.zeros(shape, plan.sum_dtype)
-
-
-def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:
-    """Gradients of the keys from those of each tile, `(tiles, b, n, width, H)`.
-
-    To add a tile's part to all keys would copy them once a tile.
-    """
-    _, batch_rows, heads, _, size = parts.shape
-    parts = ops.transpose(parts, (1, 2, 0, 3, 4))
-    parts = ops.reshape(parts, (batch_rows * heads, -1, reading.run * size))
-    total: Any = 0.0
-    for places in reading.table:
-        read = ops.take(parts, np.maximum(places, 0), axis=1)
-        if (places < 0).any():
-            read = ops.where((places >= 0)[None, :, None], read, ops.zeros_like(read))
-        total = total + read
-    return ops.reshape(total, (batch_rows, heads, -1, size))
-
-
-def _tile_gradient(work, segment, known, carry, group, tile):
-    plan = work.plan
-    sums, shared = carry
-    window = work.window(segment, group, tile)
-    query, key, value = work.inputs(window)
-    value = promote(value)
-    grad, delta = (cut_rows(window, x, window.queries) for x in known[:2])
-
-    logits, pull_back = _backend.vjp(work.logits, query, key, *work.weights)
-    scores = _tile_scores(work, segment, window, logits, known.top)
-    score_grad = ops.matmul(grad, ops.swapaxes(value, -1, -2))
-    score_grad = ops.cast(score_grad, plan.sum_dtype)
-    keep = work.keep(window, group)
-    dropped = scores
-    if keep is not None:
-        dropped = drop(scores, keep, plan.problem.dropout)
-        score_grad = drop(score_grad, keep, plan.problem.dropout)
-    dropped = ops.swapaxes(ops.cast(dropped, value.dtype), -1, -2)
-    value_grad = ops.matmul(dropped, grad)
-    logit_grad = scores * (score_grad - delta)
-    query_grad, key_grad, *w_grads = pull_back(ops.cast(logit_grad, logits.dtype))
-
-    shared = _add_shared(work, window, shared, logit_grad, w_grads)
-    query_grad, key_grad, value_grad = (
-        ops.cast(x, plan.sum_dtype) for x in (query_grad, key_grad, value_grad)
-    )
-    if segment.reading is not None:
-        return ((), shared), (query_grad, key_grad, value_grad)
-    start = (0, 0, 0 if segment.starts is None else window.keys[0], 0)
-    key_sum = _accumulate(sums[0], start, key_grad)
-    value_sum = _accumulate(sums[1], start, value_grad)
-    return ((key_sum, value_sum), shared), (query_grad,)
-
-
-def _tile_scores(
-    work: Work, segment: Segment, window: Window, logits: Tensor, top: Tensor | None
-) -> Tensor:
-    """The scores of a tile; with `top` they are not yet divided by the totals."""
-    logits, mask = work.biased(window, logits), work.mask_tile(segment, window)
-    if top is None:
-        return masked_softmax(logits, mask)
-    scores = ops.exp(logits - cut_rows(window, top, window.queries))
-    return scores if mask is None else ops.where(mask, scores, ops.zeros_like(scores))
-
-
-def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:
-    return _backend.add_to_slice(total, start, ops.cast(update, total.dtype))
-
-
-def _add_shared(work, window, shared, logit_grad, w_grads):
-    """Add a tile's part to the gradients of bias and score weights."""
-    totals = list(shared)
-    for index, bias in enumerate(work.biases):
-        spans = window[:4]
-        whole = [_backend.is_static(s) and s == 1 for s in sizes(bias)]
-        axes = tuple(axis for axis, one in enumerate(whole) if one)
-        part = ops.sum(logit_grad, axis=axes, keepdims=True) if axes else logit_grad
-        start = tuple(0 if one else s[0] for one, s in zip(whole, spans, strict=True))
-        totals[index] = _accumulate(totals[index], start, part)
-    for index, grad in enumerate(w_grads, start=len(work.biases)):
-        totals[index] = totals[index] + ops.cast(grad, totals[index].dtype)
-    return tuple(totals)

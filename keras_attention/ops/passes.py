@@ -30,6 +30,11 @@ class Rows(NamedTuple):
     top: Tensor
     total: Tensor
 
+    @property
+    def divisor(self) -> Tensor:
+        """The total, or 1 for a row with nothing to attend."""
+        return ops.where(self.total > 0, self.total, ops.ones_like(self.total))
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -200,6 +205,11 @@ def restored(rows: Tensor, order: Any, length: Size, axis: int, fill: float) -> 
         one = ops.full_like(ops.take(rows, np.array([0]), axis=axis), fill)
         rows = ops.concatenate([rows, one], axis=axis)
     return ops.take(rows, place, axis=axis)
+
+
+def of_heads(sink: Tensor, like: Tensor) -> Tensor:
+    """A sink `(N,)` beside rows `(B, N, T, 1)`, in their dtype."""
+    return ops.cast(sink, like.dtype)[:, None, None]
 
 
 def nothing(plan: Plan, segment: Segment, sizes_of: tuple) -> list[Tensor]:

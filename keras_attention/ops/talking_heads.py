@@ -5,10 +5,16 @@ from typing import Any
 from keras import ops
 
 from keras_attention.ops import _backend, scores
-from keras_attention.ops.attention import as_four_axes, check_dropout, check_shapes
+from keras_attention.ops.attention import (
+    as_four_axes,
+    check_dropout,
+    check_shapes,
+    dense,
+    repeated,
+)
 from keras_attention.ops.masks import Mask, as_mask
-from keras_attention.ops.problem import add_bias, drop, promote
-from keras_attention.ops.softmax import at_least_float32, masked_softmax
+from keras_attention.ops.problem import Problem
+from keras_attention.ops.softmax import at_least_float32
 
 Tensor = Any
 
@@ -59,33 +65,30 @@ def attend_talking_heads(
     query, key, value = (_backend.read(x) for x in (query, key, value))
     check_shapes(query, key, value)
     check_dropout(dropout, seed)
-    heads = query.shape[2] // key.shape[2]
-    key, value = (x if heads == 1 else ops.repeat(x, heads, 2) for x in (key, value))
-    query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in (query, key, value))
+    if query_offset is None:
+        query_offset = _backend.sizes(key)[1] - _backend.sizes(query)[1]
+    problem = Problem(scores.get(score), as_mask(mask), query_offset, dropout, seed)
+    heads = (query, *repeated(query, key, value))
+    query, key, value = (ops.transpose(x, (0, 2, 1, 3)) for x in heads)
 
-    logits = scores.get(score)(*(promote(x) for x in (query, key, *score_weights)))
-    logits = _mixed(logits_mix, logits)
-    if bias is not None:
-        logits = add_bias(logits, as_four_axes(bias))
-    combined, allowed = as_mask(mask), None
-    if combined is not None:
-        query_length, key_length = _backend.sizes(logits)[2:]
-        if query_offset is None:
-            query_offset = key_length - query_length
-        lengths = query_length, key_length
-        allowed = combined.dense(*lengths, query_offset)
-    sink = None if sink is None else ops.convert_to_tensor(sink)[:, None, None]
-    attention_scores = masked_softmax(logits, allowed, sink)
-    used = attention_scores
-    if dropout:
-        keep = _backend.keep_mask(seed, 0, _backend.sizes(used), dropout)
-        used = drop(used, keep, dropout)
-    used = _mixed(scores_mix, used)
-    if allowed is not None and allowed.shape[1] != 1:  # heads see other positions
-        used = ops.where(allowed, used, ops.zeros_like(used))
-    output = ops.matmul(ops.cast(used, value.dtype), value)
-    output = ops.transpose(output, (0, 2, 1, 3))
-    return output, ops.cast(attention_scores, value.dtype)
+    def mixed_scores(used: Tensor, allowed: Tensor | None) -> Tensor:
+        used = _mixed(scores_mix, used)
+        if allowed is None or allowed.shape[1] == 1:
+            return used
+        return ops.where(allowed, used, ops.zeros_like(used))  # heads see other keys
+
+    output, attention_scores = dense(
+        problem,
+        query,
+        key,
+        value,
+        None if bias is None else as_four_axes(bias),
+        score_weights,
+        None if sink is None else ops.convert_to_tensor(sink),
+        on_logits=lambda logits: _mixed(logits_mix, logits),
+        on_scores=mixed_scores,
+    )
+    return ops.transpose(output, (0, 2, 1, 3)), attention_scores
 
 
 def _mixed(mix: Tensor, x: Tensor) -> Tensor:
