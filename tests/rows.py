@@ -23,6 +23,24 @@ EXTENDED = S + 3  # keys and three summaries behind them
 DYNAMIC = {B, T, S, A, EXTENDED}
 
 
+# Properties of the contract that speak of single pairs of query and key, and those that
+# need the queries of a whole sequence.
+OF_PAIRS = (
+    "attention_mask_ranks_agree",
+    "attention_mask_keeps_where_true",
+    "empty_rows_of_an_attention_mask_are_zero",
+    "attention_bias_adds_to_the_logits",
+    "masks_are_and_ed",
+)
+OF_QUERIES = (
+    *OF_PAIRS,
+    "float_attention_mask_is_refused",
+    "causal_is_aligned_to_the_end",
+    "no_path_sees_the_future",
+    "hidden_query_rows_are_zero",
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """A layer under test.

@@ -11,6 +11,7 @@ from tests.rows import (
     DK,
     DV,
     EXTENDED,
+    OF_PAIRS,
     ROTARY,
     A,
     B,
@@ -84,13 +85,7 @@ def configured_multi_head(layer: type, **further: Any) -> Callable:
 
 BLOCK_SUMMARY_OFF = {
     **dict.fromkeys(
-        (
-            "attention_mask_ranks_agree",
-            "attention_mask_keeps_where_true",
-            "empty_rows_of_an_attention_mask_are_zero",
-            "attention_bias_adds_to_the_logits",
-            "masks_are_and_ed",
-        ),
+        OF_PAIRS,
         "a summary has no position: refuses `attention_mask` and `attention_bias`",
     ),
     "causal_is_aligned_to_the_end": "refuses the `attention_mask` to compare with: "

@@ -6,6 +6,8 @@ from typing import Any
 from keras_attention import layers
 from tests.catalogue.multi_head import output_bias
 from tests.rows import (
+    OF_PAIRS,
+    OF_QUERIES,
     ROTARY,
     A,
     B,
@@ -24,17 +26,7 @@ from tests.rows import (
 ONE_QUERY = "pools to vectors of its own: there are no query positions"
 POOLING_OFF = {
     **dict.fromkeys(
-        (
-            "float_attention_mask_is_refused",
-            "attention_mask_ranks_agree",
-            "attention_mask_keeps_where_true",
-            "empty_rows_of_an_attention_mask_are_zero",
-            "causal_is_aligned_to_the_end",
-            "no_path_sees_the_future",
-            "attention_bias_adds_to_the_logits",
-            "masks_are_and_ed",
-            "hidden_query_rows_are_zero",
-        ),
+        OF_QUERIES,
         ONE_QUERY,
     ),
     "output_carries_the_query_mask": "the time axis is gone, and its mask with it",
@@ -70,14 +62,7 @@ ONE_TENSOR = "one tensor has a mask of positions and none of pairs"
 FUTURE_IN_QUERY = "the only input holds keys and queries: tested by hand"
 AXIAL_OFF = {
     **dict.fromkeys(
-        (
-            "float_attention_mask_is_refused",
-            "attention_mask_ranks_agree",
-            "attention_mask_keeps_where_true",
-            "empty_rows_of_an_attention_mask_are_zero",
-            "attention_bias_adds_to_the_logits",
-            "masks_are_and_ed",
-        ),
+        ("float_attention_mask_is_refused", *OF_PAIRS),
         ONE_TENSOR,
     ),
     "causal_is_aligned_to_the_end": FUTURE_IN_QUERY,

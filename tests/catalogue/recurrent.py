@@ -9,6 +9,7 @@ from tests.catalogue.single_head import FREE_SIZE, SINGLE
 from tests.recurrent import gru_cell, lstm_cell, recurrent
 from tests.rows import (
     DV,
+    OF_QUERIES,
     B,
     D,
     H,
@@ -35,17 +36,7 @@ def configured_cell() -> keras.layers.Layer:
 ONE_STEP = "a decoder attends with one query a step, never with all of them at once"
 CELL_OFF = {
     **dict.fromkeys(
-        (
-            "float_attention_mask_is_refused",
-            "attention_mask_ranks_agree",
-            "attention_mask_keeps_where_true",
-            "empty_rows_of_an_attention_mask_are_zero",
-            "causal_is_aligned_to_the_end",
-            "no_path_sees_the_future",
-            "attention_bias_adds_to_the_logits",
-            "masks_are_and_ed",
-            "hidden_query_rows_are_zero",
-        ),
+        OF_QUERIES,
         ONE_STEP,
     ),
     "dropout_at_inference_changes_nothing": "the cell drops no attention scores",

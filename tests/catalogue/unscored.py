@@ -6,6 +6,7 @@ from keras_attention import layers
 from tests.catalogue.multi_head import output_bias
 from tests.catalogue.single_head import FREE_SIZE
 from tests.rows import (
+    OF_PAIRS,
     B,
     D,
     H,
@@ -27,13 +28,7 @@ UNSCORED_OFF = {
         "never compares a query with a single key: refuses to give scores",
     ),
     **dict.fromkeys(
-        (
-            "attention_mask_ranks_agree",
-            "attention_mask_keeps_where_true",
-            "empty_rows_of_an_attention_mask_are_zero",
-            "attention_bias_adds_to_the_logits",
-            "masks_are_and_ed",
-        ),
+        OF_PAIRS,
         "has no logits of pairs: refuses `attention_mask` and `attention_bias`",
     ),
     "causal_is_aligned_to_the_end": "refuses the `attention_mask` to compare with: "
