@@ -12,6 +12,8 @@ NOT_SLOWER = 0.95
 
 CORE, ADDITIVE, MULTI_HEAD = "core", "additive", "multi-head"
 MECHANISM = "mechanism"
+TRANSFORMER = "transformer"
+TRANSFORMER_LAYERS = 3  # of the encoder and of the decoder
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,9 @@ class Case:
     Attributes:
         name: Unique name.
         computes: `CORE` (the op on projected heads), `ADDITIVE` (Bahdanau's layer on
-            `(B, L, H)`), `MULTI_HEAD` (the layer on `(B, L, N * H)`) or `MECHANISM`
-            (any layer of `benchmarks.mechanisms` on that).
+            `(B, L, H)`), `MULTI_HEAD` (the layer on `(B, L, N * H)`), `MECHANISM`
+            (any layer of `benchmarks.mechanisms` on that) or `TRANSFORMER` (a training
+            step of an encoder and decoder on that, with dropout and Adam).
         shape: `(B, L, N, H)`: batch, length, heads, head size.
         training: Forward and backward pass instead of the forward pass alone.
         causal: Whether query `i` sees keys up to `i` only.
@@ -113,14 +116,20 @@ CASES = (
         (8, 512, 8, 64),
         training=False,
         dtype="bfloat16",
-        targets=(Target(3, "seconds", NOT_SLOWER, "keras"),),
+        targets=(
+            Target(3, "seconds", NOT_SLOWER, "keras"),
+            Target(3, "seconds", 1.5, "torch"),
+        ),
     ),
     Case(
         "core-512-bfloat16-training",
         CORE,
         (8, 512, 8, 64),
         dtype="bfloat16",
-        targets=(Target(3, "seconds", NOT_SLOWER, "keras"),),
+        targets=(
+            Target(3, "seconds", NOT_SLOWER, "keras"),
+            Target(3, "seconds", 1.5, "torch"),
+        ),
     ),
     Case(
         "core-2048-forward",
@@ -201,19 +210,36 @@ CASES = (
         "multi-head-512-training",
         MULTI_HEAD,
         (8, 512, 8, 64),
-        targets=(Target(15, "seconds", 1.0, "keras"),),
+        targets=(
+            Target(15, "seconds", 1.0, "keras"),
+            Target(15, "seconds", 1.2, "torch"),
+        ),
+    ),
+    Case(
+        "transformer-training",
+        TRANSFORMER,
+        (32, 64, 8, 32),
+        targets=(Target(14, "seconds", 1.2, "torch"),),
+    ),
+    Case(
+        "transformer-bfloat16-training",
+        TRANSFORMER,
+        (32, 64, 8, 32),
+        dtype="bfloat16",
+        targets=(Target(14, "seconds", 1.15, "torch"),),
     ),
 )
 
-# Its length is replaced; the contenders are those of `benchmarks.mechanisms`.
+# Their length is replaced; the contenders are those of `benchmarks.mechanisms`.
 BY_LENGTH = Case("by-length", MECHANISM, (1, 0, 4, 64))
+OPS_BY_LENGTH = Case("ops-by-length", CORE, (1, 0, 4, 64))
 
 ROWS = sorted({target.row for case in CASES for target in case.targets})
 
 
 def named(name: str) -> Case:
     """The case of that name."""
-    return {case.name: case for case in (*CASES, BY_LENGTH)}[name]
+    return {case.name: case for case in (*CASES, BY_LENGTH, OPS_BY_LENGTH)}[name]
 
 
 def with_rows(rows: Collection[int]) -> list[Case]:

@@ -13,10 +13,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks.cases import Case
+from benchmarks.contenders import ELSEWHERE
 from benchmarks.timing import take_turns
 
 ROOT = Path(__file__).parents[1]
-TORCH_PYTHON = ROOT / ".venv-torch" / "bin" / "python"
+PYTHONS = {name: ROOT / f".venv-{name}" / "bin" / "python" for name in ELSEWHERE}
 
 
 @dataclass
@@ -59,7 +60,7 @@ class Worker:
 
     def __init__(self, contender: str, case: Case):
         self.measurement = Measurement(case.name, contender)
-        python = TORCH_PYTHON if contender == "torch" else Path(sys.executable)
+        python = PYTHONS.get(contender, Path(sys.executable))
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (see __exit__)
         self.process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", contender, case.name, str(case.length)],
@@ -120,12 +121,12 @@ def measure(
     """First call, warm-up, then rounds in which the contenders take turns.
 
     Args:
-        case: What to compute. PyTorch takes part if it is installed in `.venv-torch`.
+        case: What to compute. PyTorch and JAX take part where they are installed.
         budget: Seconds the rounds may take together.
         contenders: Who takes part; by default ours and the peers of the targets.
     """
     names = case.contenders if contenders is None else contenders
-    names = [name for name in names if name != "torch" or TORCH_PYTHON.exists()]
+    names = [name for name in names if name not in PYTHONS or PYTHONS[name].exists()]
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(Worker(name, case)) for name in names]
         for worker in workers:

@@ -1,19 +1,31 @@
 """The contenders: each case's computation as we, Keras and PyTorch offer it.
 
 Contenders are `ours` (the path the library chooses), `dense` and `blockwise` (that path
-forced), `keras` and `torch`. Inputs and the upstream gradient are made beforehand and
-stay the same. TensorFlow's contenders run inside `tf.function`.
+forced), `keras`, `torch` and `jax`; the last two have a file each. Inputs and the
+upstream gradient are made beforehand and stay the same. TensorFlow's contenders run
+inside `tf.function`.
 """
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from benchmarks import mechanisms
-from benchmarks.cases import ADDITIVE, CORE, MECHANISM, MULTI_HEAD, Case
+from benchmarks.cases import (
+    ADDITIVE,
+    CORE,
+    MECHANISM,
+    MULTI_HEAD,
+    TRANSFORMER,
+    TRANSFORMER_LAYERS,
+    Case,
+)
 
 Step = Callable[[], Any]
 Computation = tuple[Callable, Any, list]  # function, its layer if any, inputs
 
+# Frameworks with an environment of their own, in `.venv-<name>`.
+ELSEWHERE = ("torch", "jax")
 # Contender -> `implementation` of `ops.attend`, `flash_attention` of our layers.
 OUR_PATHS = {
     "ours": (None, None),
@@ -24,19 +36,25 @@ OUR_PATHS = {
 
 def step(contender: str, case: Case) -> Step:
     """One computation of `case` by `contender`, as a function without arguments."""
-    return (_torch_step if contender == "torch" else _tensorflow_step)(contender, case)
+    if contender in ELSEWHERE:
+        return _elsewhere(contender).step(case)
+    if case.computes == TRANSFORMER:
+        return _transformer_step(case)
+    return _tensorflow_step(contender, case)
 
 
 def version(contender: str) -> str:
     """Framework and version behind a contender."""
-    if contender == "torch":
-        import torch
-
-        return f"torch {torch.__version__}"
+    if contender in ELSEWHERE:
+        return _elsewhere(contender).version()
     import keras
     import tensorflow as tf
 
     return f"keras {keras.__version__} on tensorflow {tf.__version__}"
+
+
+def _elsewhere(contender: str) -> Any:
+    return importlib.import_module(f"benchmarks.{contender}_contenders")
 
 
 # ---------------------------------------------------------------------- TensorFlow
@@ -124,9 +142,8 @@ def _mechanism(contender: str, case: Case) -> Computation:
     layer = mechanisms.layer(contender, case)
     batch, length, heads, size = case.shape
     inputs = _inputs(case, 1, batch, length, heads * size)
-    causal = case.causal and contender not in mechanisms.NOT_CAUSAL
-    options = {"use_causal_mask": True} if causal else {}
-    return lambda x: layer(x, x, **options), layer, inputs
+    options = mechanisms.options(contender, case)
+    return lambda x: layer(x, x, **options(x.shape[1])), layer, inputs
 
 
 _COMPUTATIONS = {
@@ -136,48 +153,50 @@ _COMPUTATIONS = {
     MECHANISM: _mechanism,
 }
 
-# ------------------------------------------------------------------------- PyTorch
+
+# ------------------------------------------------------------------ a training step
 
 
-def _torch_step(contender: str, case: Case) -> Step:
-    import torch
-    from torch.nn.functional import scaled_dot_product_attention
+def _transformer_step(case: Case) -> Step:
+    """Forward, backward and Adam for as many blocks as `torch.nn.Transformer` has."""
+    import keras
+    import tensorflow as tf
 
-    if case.computes == MECHANISM:
-        return _torch_layer_step(case)
-    if case.computes != CORE:
-        raise ValueError(f"{contender} takes no part in this case: {case.name}.")
-    dtype = getattr(torch, case.dtype)
-    inputs = [
-        torch.randn(case.shape, dtype=dtype, requires_grad=case.training)
-        for _ in range(3)
-    ]
-    upstream = torch.randn(case.shape, dtype=dtype)
-
-    def forward():
-        query, key, value = (x.transpose(1, 2) for x in inputs)
-        output = scaled_dot_product_attention(query, key, value, is_causal=case.causal)
-        return output.transpose(1, 2)
-
-    def training():
-        return torch.autograd.grad(forward(), inputs, upstream)
-
-    return training if case.training else forward
-
-
-def _torch_layer_step(case: Case) -> Step:
-    """`torch.nn.MultiheadAttention`, causal, without its weights."""
-    import torch
-
+    is_half = case.dtype == "bfloat16"
+    keras.config.set_dtype_policy("mixed_bfloat16" if is_half else "float32")
     batch, length, heads, size = case.shape
-    layer = torch.nn.MultiheadAttention(heads * size, heads, batch_first=True)
-    inputs = torch.randn(batch, length, heads * size, requires_grad=True)
-    upstream = torch.randn(batch, length, heads * size)
-    mask = torch.nn.Transformer.generate_square_subsequent_mask(length)
-    options = {"attn_mask": mask, "is_causal": True, "need_weights": False}
+    shape = (batch, length, heads * size)
+    source, target, upstream = (tf.random.normal(shape) for _ in range(3))
+    model = _transformer(heads, heads * size)
+    model([source[:, :2], target[:, :2]])  # builds it
+    variables = model.trainable_variables
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(variables)
 
-    def training():
-        output, _ = layer(inputs, inputs, inputs, **options)
-        return torch.autograd.grad(output, [inputs, *layer.parameters()], upstream)
+    @tf.function(autograph=False)
+    def training(source, target):
+        with tf.GradientTape() as tape:
+            output = model([source, target], training=True)
+            loss = tf.reduce_mean(tf.cast(output, "float32") * upstream)
+        weights = [variable.value for variable in variables]
+        optimizer.apply(tape.gradient(loss, weights), variables)
 
-    return training
+    return lambda: training(source, target)
+
+
+def _transformer(heads: int, size: int) -> Any:
+    import keras
+
+    from keras_attention import blocks
+
+    options = {"intermediate_dim": 4 * size, "num_heads": heads, "dropout": 0.1}
+    options |= {"attention_dropout": 0.1, "normalize_first": True}
+    source, target = (keras.Input((None, size)) for _ in range(2))
+    memory, output = source, target
+    for _ in range(TRANSFORMER_LAYERS):
+        memory = blocks.TransformerEncoder(**options)(memory)
+    memory = keras.layers.LayerNormalization(epsilon=1e-5)(memory)
+    for _ in range(TRANSFORMER_LAYERS):
+        output = blocks.TransformerDecoder(**options)(output, memory)
+    output = keras.layers.LayerNormalization(epsilon=1e-5)(output)
+    return keras.Model([source, target], output)

@@ -60,6 +60,16 @@ def untaped(x: Tensor) -> Tensor:
     return tf.stop_gradient(x) if BACKEND == "tensorflow" else x
 
 
+def as_written(function: Callable) -> Callable:
+    """`function` without TensorFlow's AutoGraph, which would translate all it calls.
+
+    That takes seconds inside a `tf.function` and changes nothing here.
+    """
+    if BACKEND == "tensorflow":
+        return tf.autograph.experimental.do_not_convert(function)
+    return function
+
+
 def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 
@@ -75,6 +85,17 @@ def has_fused_attention(key: Tensor, value: Tensor) -> bool:
         return False
     is_half = keras.backend.standardize_dtype(key.dtype) in ("float16", "bfloat16")
     return BACKEND == "torch" or (is_half and jax.default_backend() == "gpu")
+
+
+def matmul_transposed(a: Tensor, b: Tensor) -> Tensor:
+    """`a @ b^T` over the last two axes.
+
+    TensorFlow's gradient of `matmul(a, swapaxes(b))` would copy the gradient of `b` to
+    turn it over.
+    """
+    if BACKEND == "tensorflow":
+        return tf.matmul(a, b, transpose_b=True)
+    return keras.ops.matmul(a, keras.ops.swapaxes(b, -1, -2))
 
 
 def get_mask(tensor: Tensor) -> Tensor | None:
@@ -96,11 +117,20 @@ def scan(
     carry: tuple,
     length: Size,
     emits: tuple[Spec, ...],
+    after: tuple[Tensor, ...] = (),
 ) -> tuple[tuple, tuple]:
     """Run `step(carry, index) -> (carry, outputs)` strictly one after the other.
 
     The point is memory: the intermediate tensors of one step are gone before the next
     begins. An unrolled loop, or `keras.ops.map` on TensorFlow, holds several at once.
+
+    Args:
+        step: One step.
+        carry: What the first step receives.
+        length: Number of steps.
+        emits: Shape and dtype of each output of a step.
+        after: Tensors that are computed before the loop begins; TensorFlow's graphs
+            start independent loops together otherwise.
 
     Returns:
         The last carry, and each output stacked along a new first axis.
@@ -108,10 +138,18 @@ def scan(
     if is_static(length) and length == 1:
         carry, outputs = step(carry, 0)
         return carry, tuple(keras.ops.expand_dims(x, 0) for x in outputs)
-    return _SCANS[BACKEND](step, carry, length, emits)
+    if BACKEND == "tensorflow":
+        return _scan_tensorflow(step, carry, length, emits, after)
+    if BACKEND == "jax":
+        return jax.lax.scan(step, tuple(carry), jax.numpy.arange(length))
+    collected: list[tuple] = []
+    for index in range(length):
+        carry, outputs = step(carry, index)
+        collected.append(outputs)
+    return carry, tuple(torch.stack(column) for column in zip(*collected, strict=True))
 
 
-def _scan_tensorflow(step, carry, length, emits):
+def _scan_tensorflow(step, carry, length, emits, after):
     arrays = tuple(
         tf.TensorArray(spec.dtype, length, element_shape=spec.shape) for spec in emits
     )
@@ -121,29 +159,16 @@ def _scan_tensorflow(step, carry, length, emits):
         arrays = tuple(a.write(index, x) for a, x in zip(arrays, outputs, strict=True))
         return index + 1, carry, arrays
 
+    with tf.control_dependencies(after):
+        first = tf.identity(tf.constant(0))
     _, carry, arrays = tf.while_loop(
         lambda index, *_: index < length,
         body,
-        (tf.constant(0), tuple(carry), arrays),
+        (first, tuple(carry), arrays),
         parallel_iterations=1,
         maximum_iterations=length,  # XLA cannot differentiate the loop without
     )
     return carry, tuple(array.stack() for array in arrays)
-
-
-def _scan_jax(step, carry, length, emits):
-    return jax.lax.scan(step, tuple(carry), jax.numpy.arange(length))
-
-
-def _scan_torch(step, carry, length, emits):
-    collected: list[tuple] = []
-    for index in range(length):
-        carry, outputs = step(carry, index)
-        collected.append(outputs)
-    return carry, tuple(torch.stack(column) for column in zip(*collected, strict=True))
-
-
-_SCANS = {"tensorflow": _scan_tensorflow, "jax": _scan_jax, "torch": _scan_torch}
 
 
 def add_to_slice(tensor: Tensor, start: tuple, update: Tensor) -> Tensor:

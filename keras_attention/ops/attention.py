@@ -19,6 +19,8 @@ Tensor = Any
 IMPLEMENTATIONS = ("dense", "blockwise", "fused", "flash")
 
 
+@_backend.as_written
+@_backend.as_written
 def attend(
     query: Tensor,
     key: Tensor,

@@ -25,8 +25,8 @@ from keras_attention.ops.passes import (
     row_spec,
 )
 from keras_attention.ops.problem import drop, promote
-from keras_attention.ops.softmax import masked_softmax
-from keras_attention.ops.tiling import Reading, Segment, Size
+from keras_attention.ops.softmax import alive, hidden, softmax
+from keras_attention.ops.tiling import Reading, Size
 
 Tensor = Any
 
@@ -89,10 +89,10 @@ def _pass_gradient(work: Work, known: _Upstream) -> tuple:
         return _group_gradient(work, known, shared, group)
 
     emits = tuple(
-        row_spec(plan, sizes(x)[2], x.shape[-1])
+        row_spec(work, sizes(x)[2], x.shape[-1])
         for x in (work.query, work.key, work.value)
     )
-    shared, stacked = scan(group_step, shared, plan.groups, emits)
+    shared, stacked = scan(group_step, shared, work.groups, emits)
     query, key, value = (as_heads(plan, x) for x in stacked)
     biases = (
         _restored_pairs(grad, bias, order, lengths)
@@ -119,45 +119,54 @@ def _group_gradient(
     work: Work, known: _Upstream, shared: tuple, group: Tensor
 ) -> tuple:
     """Gradients of one group of batch rows and heads: a loop over its tiles."""
-    plan = work.plan
     key_length = sizes(work.key)[2]
-    key_grad, value_grad = (_zeros(plan, key_length, x) for x in (work.key, work.value))
+    key_grad, value_grad = (_zeros(work, key_length, x) for x in (work.key, work.value))
     query_rows = []
     query_size = work.query.shape[-1]
     for segment in work.segments:
         if segment.is_empty:
-            query_rows.append(nothing(plan, segment, (query_size, 1, 1))[0])
+            query_rows.append(nothing(work, segment, (query_size, 1, 1))[0])
             continue
+        shared_keys = work.shared_keys(segment, group)
         pair = (work.key, work.value)
         width = segment.width if segment.starts is None else key_length
         reading = segment.reading
-        sums: tuple = () if reading else tuple(_zeros(plan, width, x) for x in pair)
+        sums: tuple = () if reading else tuple(_zeros(work, width, x) for x in pair)
 
-        def tile_step(carry, tile, segment=segment):
-            return _tile_gradient(work, segment, known, carry, group, tile)
+        def tile_step(carry, tile, segment=segment, shared_keys=shared_keys):
+            return _tile_gradient(work, segment, shared_keys, known, carry, group, tile)
 
         sizes_of = (query_size, *(x.shape[-1] for x in pair))
         lengths = (segment.rows, segment.width, segment.width)
-        specs = [row_spec(plan, n, h) for n, h in zip(lengths, sizes_of, strict=True)]
+        specs = [row_spec(work, n, h) for n, h in zip(lengths, sizes_of, strict=True)]
         (sums, shared), (tiles, *parts) = scan(
             tile_step,
             (sums, shared),
             segment.tiles,
             tuple(specs if reading else specs[:1]),
+            after=(key_grad, value_grad),
         )
         if reading is not None:
             sums = tuple(_summed_over_tiles(x, reading) for x in parts)
         query_rows.append(as_rows(tiles))
-        origin = (0, 0, 0, 0)
-        key_grad = _backend.add_to_slice(key_grad, origin, sums[0])
-        value_grad = _backend.add_to_slice(value_grad, origin, sums[1])
+        key_grad = _added_to_first(key_grad, sums[0])
+        value_grad = _added_to_first(value_grad, sums[1])
     query_grad = ops.concatenate(query_rows, axis=2)
     return shared, (query_grad, key_grad, value_grad)
 
 
-def _zeros(plan: Plan, length: Size, like: Tensor) -> Tensor:
-    shape = (plan.batch_rows, plan.heads, length, like.shape[-1])
-    return ops.zeros(shape, plan.sum_dtype)
+def _zeros(work: Work, length: Size, like: Tensor) -> Tensor:
+    shape = (work.batch_rows, work.heads, length, like.shape[-1])
+    return ops.zeros(shape, work.plan.sum_dtype)
+
+
+def _added_to_first(total: Tensor, update: Tensor) -> Tensor:
+    """`total` `(b, n, L, H)` with `update` added to as many first rows."""
+    rows = sizes(update)[2]
+    if _backend.is_static(rows, sizes(total)[2]) and rows < total.shape[2]:
+        parts = [total[:, :, :rows] + update, total[:, :, rows:]]
+        return ops.concatenate(parts, axis=2)
+    return total + update
 
 
 def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:
@@ -177,17 +186,21 @@ def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:
     return ops.reshape(total, (batch_rows, heads, -1, size))
 
 
-def _tile_gradient(work, segment, known, carry, group, tile):
+def _tile_gradient(work, segment, shared_keys, known, carry, group, tile):
     plan = work.plan
     sums, shared = carry
     window = work.window(segment, group, tile)
-    query, key, value = work.inputs(window)
+    key, value = shared_keys or work.keys(window)
     value = promote(value)
-    grad, delta = (cut_rows(window, x, window.queries) for x in known[:2])
+    query, grad, delta = (
+        cut_rows(window, x, window.queries) for x in (work.query, *known[:2])
+    )
 
     logits, pull_back = _backend.vjp(work.logits, query, key, *work.weights)
-    scores = _tile_scores(work, segment, window, logits, known.top)
-    score_grad = ops.matmul(grad, ops.swapaxes(value, -1, -2))
+    mask = work.mask_tile(segment, window)
+    scores = _tile_scores(work, window, mask, logits, known.top)
+    grad = alive(grad, mask)
+    score_grad = _backend.matmul_transposed(grad, value)
     score_grad = ops.cast(score_grad, plan.sum_dtype)
     keep = work.keep(window, group)
     dropped = scores
@@ -212,14 +225,17 @@ def _tile_gradient(work, segment, known, carry, group, tile):
 
 
 def _tile_scores(
-    work: Work, segment: Segment, window: Window, logits: Tensor, top: Tensor | None
+    work: Work,
+    window: Window,
+    mask: Tensor | None,
+    logits: Tensor,
+    top: Tensor | None,
 ) -> Tensor:
     """The scores of a tile; with `top` they are not yet divided by the totals."""
-    logits, mask = work.biased(window, logits), work.mask_tile(segment, window)
+    logits = hidden(work.biased(window, logits), mask)
     if top is None:
-        return masked_softmax(logits, mask)
-    scores = ops.exp(logits - cut_rows(window, top, window.queries))
-    return scores if mask is None else ops.where(mask, scores, ops.zeros_like(scores))
+        return softmax(logits)
+    return ops.exp(logits - cut_rows(window, top, window.queries))
 
 
 def _accumulate(total: Tensor, start: tuple, update: Tensor) -> Tensor:

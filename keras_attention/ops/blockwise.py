@@ -28,13 +28,14 @@ from keras_attention.ops.passes import (
     Work,
     as_heads,
     as_rows,
+    cut_rows,
     nothing,
     of_heads,
     restored,
     row_spec,
 )
 from keras_attention.ops.problem import Problem, drop, promote
-from keras_attention.ops.softmax import LOWEST, masked_softmax
+from keras_attention.ops.softmax import LOWEST, alive, hidden, softmax
 from keras_attention.ops.tiling import Segment
 
 Tensor = Any
@@ -118,24 +119,26 @@ def _pass_output(work: Work) -> tuple[Tensor, ...]:
     sizes_of = (value_size,) if plan.is_alone else (value_size, 1, 1)
 
     def group_output(carry, group):
-        columns = []
+        columns: list = []
         for segment in work.segments:
             if segment.is_empty:
-                columns.append(nothing(plan, segment, sizes_of))
+                columns.append(nothing(work, segment, sizes_of))
                 continue
-            specs = tuple(row_spec(plan, segment.rows, size) for size in sizes_of)
+            shared = work.shared_keys(segment, group)
+            specs = tuple(row_spec(work, segment.rows, size) for size in sizes_of)
 
-            def tile_step(carry, tile, segment=segment):
-                return carry, _tile_output(work, segment, group, tile)
+            def tile_step(carry, tile, segment=segment, shared=shared):
+                return carry, _tile_output(work, segment, shared, group, tile)
 
-            _, tiles = scan(tile_step, (), segment.tiles, specs)
+            before = tuple(x for column in columns[-1:] for x in column)
+            _, tiles = scan(tile_step, (), segment.tiles, specs, before)
             columns.append([as_rows(x) for x in tiles])
         rows = zip(*columns, strict=True)
         return carry, tuple(ops.concatenate(list(x), axis=2) for x in rows)
 
     length = sizes(work.query)[2]
-    specs = tuple(row_spec(plan, length, size) for size in sizes_of)
-    _, groups = scan(group_output, (), plan.groups, specs)
+    specs = tuple(row_spec(work, length, size) for size in sizes_of)
+    _, groups = scan(group_output, (), work.groups, specs)
     rows, fills = (as_heads(plan, x) for x in groups), (0.0, LOWEST, 0.0)
     return tuple(
         restored(x, work.order.queries, plan.query_length, 2, fill)
@@ -143,17 +146,24 @@ def _pass_output(work: Work) -> tuple[Tensor, ...]:
     )
 
 
-def _tile_output(work: Work, segment: Segment, group: Tensor, tile: Tensor) -> tuple:
+def _tile_output(
+    work: Work,
+    segment: Segment,
+    shared: tuple[Tensor, Tensor] | None,
+    group: Tensor,
+    tile: Tensor,
+) -> tuple:
     window = work.window(segment, group, tile)
-    query, key, value = work.inputs(window)
+    query = cut_rows(window, work.query, window.queries)
+    key, value = shared or work.keys(window)
     logits = work.biased(window, work.logits(query, key, *work.weights))
     mask = work.mask_tile(segment, window)
     keep = work.keep(window, group)
     if work.plan.is_alone:
         # One kernel in TensorFlow, where the same in parts is several.
-        return (_weighted(work, masked_softmax(logits, mask), keep, value),)
-    if mask is not None:
-        logits = ops.where(mask, logits, ops.cast(LOWEST, logits.dtype))
+        sums = _weighted(work, softmax(hidden(logits, mask)), keep, value)
+        return (alive(sums, mask),)
+    logits = hidden(logits, mask)
     top = ops.max(logits, axis=-1, keepdims=True)
     if mask is not None:  # so that hidden logits of a row without others vanish too
         top = ops.maximum(top, LOWEST / 10)

@@ -44,8 +44,7 @@ class Plan:
     passes: list[Pass]
     batch: Any
     num_heads: int
-    batch_rows: int  # of one tile; more than 1 only with all heads
-    heads: int  # of one tile
+    per_logit: int  # elements that one logit takes: H for a score of pairs
     query_length: Any
     key_length: Any
     biases: int  # 0 or 1
@@ -64,11 +63,8 @@ class Plan:
         batch, num_heads, query_length, head_size = sizes(query)
         key_length = sizes(key)[2]
         per_logit = head_size if is_pairwise(problem.score) else 1
-        batch_rows, heads, rows = tiling.tile_shape(
-            batch, num_heads, query_length, key_length, per_logit
-        )
-        passes = tiling.passes(
-            query_length, key_length, rows, problem.mask, problem.offset
+        passes = tiling.plan(
+            query_length, key_length, problem.mask, problem.offset, per_logit
         )
         is_double = keras.backend.standardize_dtype(query.dtype) == "float64"
         return cls(
@@ -76,19 +72,13 @@ class Plan:
             passes=passes,
             batch=batch,
             num_heads=num_heads,
-            batch_rows=batch_rows,
-            heads=heads,
+            per_logit=per_logit,
             query_length=query_length,
             key_length=key_length,
             biases=biases,
             is_alone=len(passes) == 1 and not sinks,
             sum_dtype="float64" if is_double else "float32",
         )
-
-    @property
-    def groups(self) -> Any:
-        """Number of (batch rows, heads) that are computed together."""
-        return self.batch // self.batch_rows * (self.num_heads // self.heads)
 
 
 @dataclass(frozen=True)
@@ -97,6 +87,8 @@ class Work:
 
     plan: Plan
     number: int
+    batch_rows: int  # of one tile; more than 1 only with all heads
+    heads: int  # of one tile
     segments: list[Segment]
     order: Order
     mask: Mask | None
@@ -112,10 +104,16 @@ class Work:
     ) -> "Iterator[Work]":
         """The passes of a plan."""
         biases, weights = rest[: plan.biases], rest[plan.biases :]
-        for number, (mask, order, segments) in enumerate(plan.passes):
+        for number, each in enumerate(plan.passes):
+            mask, order, segments = each
+            batch_rows, heads = tiling.shared_by(
+                plan.batch, plan.num_heads, each.widest * plan.per_logit
+            )
             yield cls(
                 plan=plan,
                 number=number,
+                batch_rows=batch_rows,
+                heads=heads,
                 segments=segments,
                 order=order,
                 mask=None if mask is None else mask.reordered(order),
@@ -129,9 +127,14 @@ class Work:
                 weights=weights,
             )
 
+    @property
+    def groups(self) -> Any:
+        """Number of (batch rows, heads) that are computed together."""
+        return self.plan.batch // self.batch_rows * (self.plan.num_heads // self.heads)
+
     def window(self, segment: Segment, group: Tensor, tile: Tensor) -> Window:
         """The rectangle of scores that `tile` of `segment` covers."""
-        heads, batch_rows = self.plan.heads, self.plan.batch_rows
+        heads, batch_rows = self.heads, self.batch_rows
         groups_of_row = self.plan.num_heads // heads
         start = 0
         if segment.starts is not None:
@@ -152,7 +155,7 @@ class Work:
         if not problem.dropout:
             return None
         # Tiles of one group start at different rows: these three name a tile.
-        index = self.number * self.plan.groups + group
+        index = self.number * self.plan.batch * self.plan.num_heads + group
         index = index * _MAX_ROWS + window.queries[0]
         shape = tuple(size for _, size in window[:4])
         return _backend.keep_mask(problem.seed, index, shape, problem.dropout)
@@ -162,13 +165,20 @@ class Work:
         score = self.plan.problem.score
         return score(*(promote(x) for x in (query, key, *weights)))
 
-    def inputs(self, window: Window) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value of a tile."""
+    def keys(self, window: Window) -> tuple[Tensor, Tensor]:
+        """Key and value of a tile."""
         return (
-            cut_rows(window, self.query, window.queries),
             cut_rows(window, self.key, window.keys),
             cut_rows(window, self.value, window.keys),
         )
+
+    def shared_keys(
+        self, segment: Segment, group: Tensor
+    ) -> tuple[Tensor, Tensor] | None:
+        """Those of every tile of a segment that all start at the first key."""
+        if segment.starts is not None:
+            return None
+        return self.keys(self.window(segment, group, 0))
 
     def biased(self, window: Window, logits: Tensor) -> Tensor:
         """The logits of a tile with its bias, in at least float32."""
@@ -212,20 +222,20 @@ def of_heads(sink: Tensor, like: Tensor) -> Tensor:
     return ops.cast(sink, like.dtype)[:, None, None]
 
 
-def nothing(plan: Plan, segment: Segment, sizes_of: tuple) -> list[Tensor]:
+def nothing(work: Work, segment: Segment, sizes_of: tuple) -> list[Tensor]:
     """What tiles that see no key give."""
-    shape = (plan.batch_rows, plan.heads, segment.rows * segment.tiles)
+    shape = (work.batch_rows, work.heads, segment.rows * segment.tiles)
     fills = (0.0, LOWEST, 0.0)
     return [
-        ops.full((*shape, size), fill, dtype=plan.sum_dtype)
+        ops.full((*shape, size), fill, dtype=work.plan.sum_dtype)
         for size, fill in zip(sizes_of, fills, strict=False)
     ]
 
 
-def row_spec(plan: Plan, rows: Any, size: int) -> Spec:
+def row_spec(work: Work, rows: Any, size: int) -> Spec:
     """What a tile, or a group, gives for each of its rows."""
-    shape = (plan.batch_rows, plan.heads, _static(rows), size)
-    return Spec(shape, plan.sum_dtype)
+    shape = (work.batch_rows, work.heads, _static(rows), size)
+    return Spec(shape, work.plan.sum_dtype)
 
 
 def _static(size: Any) -> int | None:

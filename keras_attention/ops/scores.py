@@ -18,6 +18,7 @@ import keras
 from keras import ops
 
 from keras_attention.errors import one_of, require
+from keras_attention.ops import _backend
 from keras_attention.ops.softmax import at_least_float32
 
 Tensor = Any
@@ -37,7 +38,7 @@ def is_pairwise(score: Score) -> bool:
 
 def dot(query: Tensor, key: Tensor) -> Tensor:
     """`q . k` (Luong et al. 2015, arXiv:1508.04025, section 3.1, dot)."""
-    return ops.matmul(query, ops.swapaxes(key, -1, -2))
+    return _backend.matmul_transposed(query, key)
 
 
 def scaled_dot(query: Tensor, key: Tensor) -> Tensor:

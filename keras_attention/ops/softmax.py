@@ -35,20 +35,36 @@ def masked_softmax(
         Attention scores `(..., T, S)`: rows sum to 1, or to 0; with a sink to less than
         1. float32, or float64 for float64 logits.
     """
-    logits = at_least_float32(logits)
-    if mask is not None:
-        logits = ops.where(mask, logits, ops.cast(LOWEST, logits.dtype))
+    logits = hidden(at_least_float32(logits), mask)
     if sink is None:
-        scores = _softmax(logits)
+        scores = softmax(logits)
     else:
         column = ops.zeros_like(logits[..., :1]) + ops.cast(sink, logits.dtype)
-        scores = _softmax(ops.concatenate([logits, column], axis=-1))[..., :-1]
+        scores = softmax(ops.concatenate([logits, column], axis=-1))[..., :-1]
     if mask is None:
         return scores
     return ops.where(mask, scores, ops.cast(0.0, scores.dtype))
 
 
-def _softmax(logits: Tensor) -> Tensor:
+def hidden(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """Logits with `LOWEST` where a mask hides them.
+
+    Their softmax is 0 there, but even in a row with nothing to attend.
+    """
+    if mask is None:
+        return logits
+    return ops.where(mask, logits, ops.cast(LOWEST, logits.dtype))
+
+
+def alive(rows: Tensor, mask: Tensor | None) -> Tensor:
+    """`rows` `(..., T, V)`, 0 where a row of the mask `(..., T, S)` allows nothing."""
+    if mask is None:
+        return rows
+    return ops.where(ops.any(mask, axis=-1, keepdims=True), rows, ops.zeros_like(rows))
+
+
+def softmax(logits: Tensor) -> Tensor:
+    """Softmax over the last axis."""
     if logits.shape[-1] == 1:  # right for a single key; Keras warns that it is a slip
         return ops.exp(logits - logits)
     return ops.softmax(logits, axis=-1)

@@ -26,9 +26,13 @@ Size = Any  # a Python int where it is known, else an integer scalar tensor
 TILE_ELEMENTS = 2**21
 SHARED_ELEMENTS = 2**19  # the same for a tile of several batch rows
 TILE_ROWS = 128
+FEWEST_ROWS = 8  # of a tile that would be too large with more
 UNKNOWN_KEYS = 4096  # what a key length unknown before run time is taken for
 KEY_BLOCK = 128
 MAX_SEGMENTS = 8
+# Tiles that are a segment each: no loop, and no key too many. Of one group TensorFlow
+# keeps the scores instead of computing them again, at most 16 * TILE_ELEMENTS.
+MAX_UNROLLED = 16
 NARROW = 8  # keys of a tile to its rows, up to which it is narrow
 MAX_READERS = 16  # tiles that see one key, in a segment of narrow tiles
 MAX_PASSES = 12
@@ -96,29 +100,46 @@ class Pass(NamedTuple):
         """Scores the tiles compute, for one batch row and head."""
         return sum(s.tiles * s.rows * s.width for s in self.segments)
 
+    @property
+    def widest(self) -> int:
+        """Scores of its largest tile, for one batch row and head."""
+        return max(
+            s.rows * (s.width if _backend.is_static(s.width) else UNKNOWN_KEYS)
+            for s in self.segments
+            if _backend.is_static(s.rows)
+        )
 
-def tile_shape(
-    batch: Size, num_heads: int, query_length: Size, key_length: Size, per_logit: int
-) -> tuple[int, int, int]:
-    """Batch rows, heads and query rows of one tile.
 
-    All heads and `TILE_ROWS` rows if that fits `TILE_ELEMENTS`, with as many batch rows
-    as do; else fewer heads, then fewer rows.
-    """
-    known_keys = key_length if _backend.is_static(key_length) else UNKNOWN_KEYS
+def plan(
+    query_length: Size,
+    key_length: Size,
+    mask: Mask | None,
+    offset: Size,
+    per_logit: int = 1,
+) -> list[Pass]:
+    """The passes whose tiles have `TILE_ROWS` rows, or fewer to fit `TILE_ELEMENTS`."""
     rows = TILE_ROWS
-    while rows > 8 and rows * known_keys * per_logit > TILE_ELEMENTS:
-        rows //= 2
-    room = max(TILE_ELEMENTS // (rows * known_keys * per_logit), 1)
-    heads = _largest_divisor(num_heads, room)
-    batch_rows = 1
-    if _backend.is_static(batch) and heads == num_heads:
-        shared = min(TILE_ELEMENTS, SHARED_ELEMENTS)
-        one = rows * known_keys * per_logit * heads
-        batch_rows = _largest_divisor(batch, shared // one)
     if _backend.is_static(query_length):
         rows = min(rows, query_length)
-    return batch_rows, heads, rows
+    while True:
+        found = passes(query_length, key_length, rows, mask, offset)
+        largest = max(each.widest for each in found) * per_logit
+        if rows <= FEWEST_ROWS or largest <= TILE_ELEMENTS:
+            return found
+        rows = max(rows // 2, FEWEST_ROWS)
+
+
+def shared_by(batch: Size, num_heads: int, elements: int) -> tuple[int, int]:
+    """Batch rows and heads of one tile, which for one of each has `elements`.
+
+    As many heads as fit; where all do, as many batch rows.
+    """
+    elements = max(elements, 1)
+    heads = _largest_divisor(num_heads, TILE_ELEMENTS // elements)
+    if heads < num_heads or not _backend.is_static(batch):
+        return 1, heads
+    shared = min(TILE_ELEMENTS, SHARED_ELEMENTS)
+    return _largest_divisor(batch, shared // (elements * heads)), heads
 
 
 def _largest_divisor(number: int, most: int) -> int:
@@ -140,22 +161,21 @@ def passes(
     if len(terms) > MAX_PASSES:
         return [whole]
     found = _apart(terms, *lengths, rows, offset)
-    return min([whole], found, key=lambda plan: _cost(plan, query_length))
+    return min([whole], found, key=lambda each: _cost(each, query_length))
 
 
 def cost_share(
     query_length: int, key_length: int, mask: Mask | None, offset: Size
 ) -> float:
-    """What tiles of `TILE_ROWS` rows cost, as a share of all scores."""
-    rows = min(TILE_ROWS, query_length)
-    plan = passes(query_length, key_length, rows, mask, offset)
-    return _cost(plan, query_length) / (query_length * key_length)
+    """What the tiles cost, as a share of all scores."""
+    found = plan(query_length, key_length, mask, offset)
+    return _cost(found, query_length) / (query_length * key_length)
 
 
-def _cost(plan: list[Pass], query_length: int) -> int:
-    tiles = sum(segment.tiles for each in plan for segment in each.segments)
-    scores = sum(each.visited for each in plan)
-    return scores + TILE_COST * tiles + PASS_COST * query_length * (len(plan) - 1)
+def _cost(found: list[Pass], query_length: int) -> int:
+    tiles = sum(segment.tiles for each in found for segment in each.segments)
+    scores = sum(each.visited for each in found)
+    return scores + TILE_COST * tiles + PASS_COST * query_length * (len(found) - 1)
 
 
 def _whole(
@@ -284,9 +304,10 @@ def _runs(widths: np.ndarray) -> list[tuple[int, int]]:
 
     Runs of equal width are joined where that adds the fewest scores.
     """
+    allowed = MAX_UNROLLED if len(widths) <= MAX_UNROLLED else MAX_SEGMENTS
     starts = [0, *(np.flatnonzero(np.diff(widths)) + 1)]
     bounds = [*starts, len(widths)]
-    while len(bounds) - 1 > MAX_SEGMENTS:
+    while len(bounds) - 1 > allowed:
         largest = np.maximum.reduceat(widths, bounds[:-1])
         sizes = np.diff(bounds)
         # Joining raises the lower of two neighbours to the higher.

@@ -13,7 +13,7 @@ def test_a_process_that_ends_says_why():
 
 @pytest.mark.slow
 def test_contenders_are_measured_side_by_side(monkeypatch, tmp_path):
-    monkeypatch.setattr(compare, "TORCH_PYTHON", tmp_path / "missing")
+    monkeypatch.setattr(compare, "PYTHONS", {"torch": tmp_path / "missing"})
     found = compare.measure(named("core-512-forward").at_length(16), budget=0.0)
     assert [m.contender for m in found] == ["ours", "keras"]
     for measurement in found:

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from benchmarks import contenders
-from benchmarks.cases import ADDITIVE, CORE, MULTI_HEAD, Case
+from benchmarks.cases import ADDITIVE, CORE, MULTI_HEAD, TRANSFORMER, Case
 
 SHAPE = (2, 16, 3, 8)
 
@@ -39,3 +39,30 @@ def test_additive_step_differentiates_inputs_and_weights(contender, weights):
     shapes = [x.shape for x in results(contender, case)]
     assert shapes[:3] == [(2, 16, 24)] * 3
     assert len(shapes) == 3 + weights
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_training_step_changes_every_weight(dtype, monkeypatch):
+    models = []
+    build = contenders._transformer
+    monkeypatch.setattr(
+        contenders,
+        "_transformer",
+        lambda *sizes: models.append(build(*sizes)) or models[0],
+    )
+    try:
+        step = contenders.step(
+            "ours", Case("a", TRANSFORMER, (2, 5, 2, 8), dtype=dtype)
+        )
+        before = models[0].get_weights()
+        step()
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert models[0].compute_dtype == "float32" or dtype == "bfloat16"
+    changed = [
+        np.abs(old - variable.numpy()).max() > 0
+        for old, variable in zip(before, models[0].weights, strict=True)
+        if variable.trainable
+    ]
+    # A bias of keys moves every logit of a row alike: its gradient is 0.
+    assert sum(changed) >= len(changed) - 9

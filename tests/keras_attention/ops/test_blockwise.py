@@ -41,8 +41,10 @@ pytestmark = pytest.mark.usefixtures("small_tiles")
 
 def test_tiles_of_this_module_are_several():
     """Else the comparisons below would prove little."""
-    assert tiling.tile_shape(B, N, T, S, 1) == (1, 1, 16)
-    assert tiling.tile_shape(B, N, T, S, H) == (1, 1, 8)
+    for per_logit, rows in ((1, 16), (H, 8)):
+        (work,) = tiling.plan(T, S, None, S - T, per_logit)
+        assert work.segments[0].rows == rows
+        assert tiling.shared_by(B, N, work.widest * per_logit) == (1, 1)
     (work,) = tiling.passes(T, S, 16, masks.Causal(), S - T)
     assert len(work.segments) == 3
 
@@ -58,7 +60,8 @@ def test_every_mask(name):
 @pytest.mark.parametrize("name", slow_on_jax(MASKS, "strided"))
 def test_every_mask_with_batch_rows_in_one_tile(name, monkeypatch):
     monkeypatch.setattr(tiling, "TILE_ELEMENTS", 16 * S * N * B)
-    assert tiling.tile_shape(B, N, T, S, 1) == (B, N, 16)
+    (work,) = tiling.plan(T, S, None, S - T)
+    assert tiling.shared_by(B, N, work.widest) == (B, N)
     tensors = [*inputs(), tensor(B, 1, T, S, seed=5)]
     check(tensors, mask=MASKS[name](T, S), bias=True)
 

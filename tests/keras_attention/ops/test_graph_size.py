@@ -1,6 +1,6 @@
 """The promise of the blockwise path, read off the traced graph: no `T x S` tensor.
 
-Forward and backward pass are traced at `T = S = 2048` and every tensor of the graph and
+Forward and backward pass are traced at `T = S = 4096` and every tensor of the graph and
 of every function in it, loop bodies included, is measured.
 """
 
@@ -15,7 +15,7 @@ from tests.backend import tensor, tensorflow_only
 
 pytestmark = tensorflow_only
 
-LENGTH, SIZE = 2048, 8
+LENGTH, SIZE = 4096, 8
 PAIRS = LENGTH * LENGTH
 
 

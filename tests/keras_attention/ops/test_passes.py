@@ -47,8 +47,11 @@ def test_most_masks_take_one_pass_in_natural_order():
     assert work.order == masks.Order()
 
 
-def test_a_plan_groups_heads_by_what_fits_a_tile(monkeypatch):
+def test_as_many_heads_share_a_tile_as_fit(monkeypatch):
     monkeypatch.setattr(tiling, "TILE_ELEMENTS", L * L)
-    problem = Problem(scaled_dot, None, 0, 0.0, None)
-    plan = Plan.of(problem, tensor(B, N, L, H), tensor(B, N, L, H), 0)
-    assert (plan.heads, plan.groups) == (1, B * N)
+    (whole,), _ = works(None)
+    assert (whole.heads, whole.groups) == (1, B * N)
+    monkeypatch.setattr(tiling, "KEY_BLOCK", 4)
+    monkeypatch.setattr(tiling, "TILE_ROWS", 6)
+    (narrow,), _ = works(masks.Local(2))
+    assert (narrow.batch_rows, narrow.heads, narrow.groups) == (B, N, 1)

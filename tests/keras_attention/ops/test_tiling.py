@@ -92,6 +92,12 @@ def test_number_of_segments_is_bounded():
     assert len(with_rest.segments) <= tiling.MAX_SEGMENTS + 1
 
 
+def test_few_tiles_are_a_segment_each():
+    (work,) = tiling.passes(256, 256, 16, masks.Causal(), 0)
+    assert [segment.tiles for segment in work.segments] == [1] * 16
+    assert work.visited == sum(16 * keys for keys in range(16, 257, 16))
+
+
 def test_a_union_takes_a_pass_for_each_term_where_that_spares_work():
     union = masks.Global(16) | masks.Local(64)
     assert len(tiling.passes(4096, 4096, 128, union, 0)) == 3
@@ -114,6 +120,7 @@ def test_what_no_query_attends_is_not_visited():
 
 def test_runs_join_where_that_adds_least(monkeypatch):
     monkeypatch.setattr(tiling, "MAX_SEGMENTS", 2)
+    monkeypatch.setattr(tiling, "MAX_UNROLLED", 6)
     widths = np.array([10, 10, 9, 1, 1, 1, 2])
     assert tiling._runs(widths) == [(0, 3), (3, 7)]
 
@@ -121,30 +128,40 @@ def test_runs_join_where_that_adds_least(monkeypatch):
 @pytest.mark.parametrize("per_logit", [1, 64])
 @pytest.mark.parametrize("key_length", [3, 1000, 16384, 200_000])
 @pytest.mark.parametrize("num_heads", [1, 6, 8])
-def test_tiles_stay_within_their_size(num_heads, key_length, per_logit):
-    batch_rows, heads, rows = tiling.tile_shape(
-        12, num_heads, 4096, key_length, per_logit
-    )
+def test_tiles_stay_within_their_size(num_heads, key_length, per_logit, monkeypatch):
+    monkeypatch.setattr(tiling, "KEY_BLOCK", 128)
+    (work,) = tiling.plan(4096, key_length, None, 0, per_logit)
+    one = work.widest * per_logit
+    batch_rows, heads = tiling.shared_by(12, num_heads, one)
     assert num_heads % heads == 12 % batch_rows == 0
     assert batch_rows == 1 or heads == num_heads
-    size = batch_rows * heads * rows * key_length * per_logit
-    smallest = 8 * key_length * per_logit
-    assert size <= max(tiling.TILE_ELEMENTS, smallest)
+    smallest = tiling.FEWEST_ROWS * key_length * per_logit
+    assert batch_rows * heads * one <= max(tiling.TILE_ELEMENTS, smallest)
+
+
+def test_tiles_are_as_tall_as_what_they_see_allows(monkeypatch):
+    """Not as the length would: a window sees as few keys at any length."""
+    monkeypatch.setattr(tiling, "KEY_BLOCK", 128)
+    for mask, rows in ((masks.Causal(), 32), (masks.Local(256), tiling.TILE_ROWS)):
+        (work,) = tiling.plan(2**16, 2**16, mask, 0)
+        assert {segment.rows for segment in work.segments} == {rows}
 
 
 def test_tiles_are_no_taller_than_the_query():
-    assert tiling.tile_shape(1, 4, 5, 7, 1) == (1, 4, 5)
+    (work,) = tiling.plan(5, 7, None, 2)
+    assert [segment.rows for segment in work.segments] == [5]
 
 
 def test_short_sequences_share_a_tile():
-    assert tiling.tile_shape(12, 4, 128, 256, 1) == (4, 4, 128)
-    assert tiling.tile_shape(12, 4, 128, 1024, 1) == (1, 4, 128)
-    assert tiling.tile_shape(object(), 4, 128, 256, 1) == (1, 4, 128)
+    assert tiling.shared_by(12, 4, 128 * 256) == (4, 4)
+    assert tiling.shared_by(12, 4, 128 * 1024) == (1, 4)
+    assert tiling.shared_by(object(), 4, 128 * 256) == (1, 4)
+    assert tiling.shared_by(12, 4, 0) == (12, 4)  # a mask that leaves nothing
 
 
 def test_unknown_key_length_counts_as_a_middling_one():
-    unknown = tiling.tile_shape(2, 8, 128, object(), 1)
-    assert unknown == tiling.tile_shape(2, 8, 128, tiling.UNKNOWN_KEYS, 1)
+    (unknown,) = tiling.plan(128, object(), None, 0)
+    assert unknown.widest == 128 * tiling.UNKNOWN_KEYS
 
 
 def test_a_reading_finds_every_key_of_every_tile(monkeypatch):
