@@ -1,16 +1,16 @@
 """The contenders: each case's computation as we, Keras and PyTorch offer it.
 
 Contenders are `ours` (the path the library chooses), `dense` and `blockwise` (that path
-forced), `keras`, `torch` and `jax`; the last two have a file each. Inputs and the
-upstream gradient are made beforehand and stay the same. TensorFlow's contenders run
-inside `tf.function`.
+forced), `keras`, `torch`, `jax` and `products`; the last three have a file each. Inputs
+and the upstream gradient are made beforehand and stay the same. TensorFlow's contenders
+run inside `tf.function`.
 """
 
 import importlib
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import mechanisms
+from benchmarks import mechanisms, products
 from benchmarks.cases import (
     ADDITIVE,
     CORE,
@@ -38,6 +38,8 @@ def step(contender: str, case: Case) -> Step:
     """One computation of `case` by `contender`, as a function without arguments."""
     if contender in ELSEWHERE:
         return _elsewhere(contender).step(case)
+    if contender == "products":
+        return products.step(case, _mask(case))
     if case.computes == TRANSFORMER:
         return _transformer_step(case)
     return _tensorflow_step(contender, case)
@@ -92,17 +94,22 @@ def _inputs(case: Case, count: int, *shape: int) -> list:
 def _core(contender: str, case: Case) -> Computation:
     import keras
 
-    from keras_attention import masks, ops
+    from keras_attention import ops
 
     inputs = _inputs(case, 3, *case.shape)
     if contender == "keras":
         attend = keras.ops.dot_product_attention
         return lambda q, k, v: attend(q, k, v, is_causal=case.causal), None, inputs
     path, _ = OUR_PATHS[contender]
-    mask = masks.Causal() if case.causal else None
-    if case.window:
-        mask = masks.combine(mask, masks.Local(case.window))
+    mask = _mask(case)
     return lambda q, k, v: ops.attend(q, k, v, mask, implementation=path), None, inputs
+
+
+def _mask(case: Case) -> Any:
+    from keras_attention import masks
+
+    mask = masks.Causal() if case.causal else None
+    return masks.combine(mask, masks.Local(case.window)) if case.window else mask
 
 
 def _additive(contender: str, case: Case) -> Computation:

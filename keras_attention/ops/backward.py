@@ -3,6 +3,8 @@
 The formula stands in `blockwise.py`.
 """
 
+import functools
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +122,8 @@ def _group_gradient(
 ) -> tuple:
     """Gradients of one group of batch rows and heads: a loop over its tiles."""
     key_length = sizes(work.key)[2]
-    key_grad, value_grad = (_zeros(work, key_length, x) for x in (work.key, work.value))
+    key_grads: list[Tensor] = []
+    value_grads: list[Tensor] = []
     query_rows = []
     query_size = work.query.shape[-1]
     for segment in work.segments:
@@ -144,15 +147,18 @@ def _group_gradient(
             (sums, shared),
             segment.tiles,
             tuple(specs if reading else specs[:1]),
-            after=(key_grad, value_grad),
+            after=(*key_grads[-1:], *value_grads[-1:]),
         )
         if reading is not None:
             sums = tuple(_summed_over_tiles(x, reading) for x in parts)
         query_rows.append(as_rows(tiles))
-        key_grad = _added_to_first(key_grad, sums[0])
-        value_grad = _added_to_first(value_grad, sums[1])
-    query_grad = ops.concatenate(query_rows, axis=2)
-    return shared, (query_grad, key_grad, value_grad)
+        key_grads.append(sums[0])
+        value_grads.append(sums[1])
+    return shared, (
+        ops.concatenate(query_rows, axis=2),
+        _summed(work, key_grads, key_length, work.key),
+        _summed(work, value_grads, key_length, work.value),
+    )
 
 
 def _zeros(work: Work, length: Size, like: Tensor) -> Tensor:
@@ -160,13 +166,18 @@ def _zeros(work: Work, length: Size, like: Tensor) -> Tensor:
     return ops.zeros(shape, work.plan.sum_dtype)
 
 
-def _added_to_first(total: Tensor, update: Tensor) -> Tensor:
-    """`total` `(b, n, L, H)` with `update` added to as many first rows."""
-    rows = sizes(update)[2]
-    if _backend.is_static(rows, sizes(total)[2]) and rows < total.shape[2]:
-        parts = [total[:, :, :rows] + update, total[:, :, rows:]]
-        return ops.concatenate(parts, axis=2)
-    return total + update
+def _summed(work: Work, parts: list[Tensor], length: Size, like: Tensor) -> Tensor:
+    """The sum of parts `(b, n, width, H)` that begin at the first of `length` keys."""
+    if parts and not _backend.is_static(length):  # then each has all of them
+        return functools.reduce(ops.add, parts)
+    columns = []
+    widths = {part.shape[2] for part in parts}
+    for begin, end in itertools.pairwise(sorted({0, *widths})):
+        seen = [part[:, :, begin:end] for part in parts if part.shape[2] >= end]
+        columns.append(functools.reduce(ops.add, seen))
+    if length not in widths:
+        columns.append(_zeros(work, length - max(widths, default=0), like))
+    return columns[0] if len(columns) == 1 else ops.concatenate(columns, axis=2)
 
 
 def _summed_over_tiles(parts: Tensor, reading: Reading) -> Tensor:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from benchmarks import cases
@@ -17,6 +19,7 @@ def test_contenders_are_ours_and_each_peer_once():
     )
     case = Case("a", CORE, (2, 3, 5, 7), targets=targets)
     assert case.contenders == ["ours", "torch", "keras"]
+    assert replace(case, bounded=True).contenders[-1] == "products"
 
 
 def test_another_length_changes_nothing_else():

@@ -15,7 +15,7 @@ def test_a_process_that_ends_says_why():
 def test_contenders_are_measured_side_by_side(monkeypatch, tmp_path):
     monkeypatch.setattr(compare, "PYTHONS", {"torch": tmp_path / "missing"})
     found = compare.measure(named("core-512-forward").at_length(16), budget=0.0)
-    assert [m.contender for m in found] == ["ours", "keras"]
+    assert [m.contender for m in found] == ["ours", "keras", "products"]
     for measurement in found:
         assert not measurement.error
         assert len(measurement.rounds) == 5

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import keras
 import numpy as np
 import pytest
@@ -66,3 +68,11 @@ def test_a_training_step_changes_every_weight(dtype, monkeypatch):
     ]
     # A bias of keys moves every logit of a row alike: its gradient is 0.
     assert sum(changed) >= len(changed) - 9
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_products_are_finite_at_every_plan(training):
+    case = Case("a", CORE, (2, 300, 3, 8), training=training)
+    for window in (None, 16):
+        step = contenders.step("products", replace(case, window=window))
+        assert abs(float(step())) < 1e-20

@@ -81,7 +81,8 @@ class Documents(Mask):
     """Positions of one document attend each other, those of different ones never.
 
     For documents packed into one row; padding is hidden by a `Padding` beside it. Which
-    blocks are empty is known at run time only: every score is computed.
+    blocks are empty is known at run time only, so every score is computed; where the
+    longest document is known, `& Local(longest)` leaves a band of that width.
 
     Args:
         ids: `(B, S)` int, the document of each key.

@@ -58,6 +58,60 @@ def test_scan_of_a_length_known_at_run_time():
         np.testing.assert_allclose(sums(x), to_numpy(x).cumsum(0), rtol=1e-6)
 
 
+@tensorflow_only
+def test_loops_run_one_after_the_other():
+    """The second loop waits for what it is `after`: its index depends on that."""
+    import tensorflow as tf
+
+    @tf.function
+    def two(x):
+        first = _backend.scan(_double, (x,), 3, SPECS)[0]
+        return _backend.scan(_double, (x,), 3, SPECS, after=first)[0]
+
+    two = two.get_concrete_function(tf.constant(1.0))
+    loops = [o.name for o in two.graph.get_operations() if "While" in o.type]
+    waits = [o for o in two.graph.get_operations() if o.control_inputs]
+    assert len(loops) == 2
+    assert any(loops[0] == i.name for o in waits for i in o.control_inputs) or any(
+        i.inputs and i.inputs[0].op.name == loops[0]
+        for o in waits
+        for i in o.control_inputs
+    )
+
+
+def _double(carry, index):
+    return (carry[0] * 2,), (carry[0],)
+
+
+SPECS = (Spec((), "float32"),)
+
+
+@tensorflow_only
+def test_as_written_is_not_translated():
+    """AutoGraph would make the branch on a tensor one of the graph."""
+    import tensorflow as tf
+
+    def absolute(x):
+        return x if x > 0 else -x
+
+    assert float(tf.function(lambda x: absolute(x))(tf.constant(-2.0))) == 2
+    with pytest.raises(TypeError, match="symbolic `tf.Tensor`"):
+        tf.function(lambda x: _backend.as_written(absolute)(x))(tf.constant(-2.0))
+
+
+def test_matmul_transposed():
+    a, b = tensor(2, 3, 5), tensor(2, 7, 5, seed=1)
+
+    def plain(a, b):
+        return ops.matmul(a, ops.swapaxes(b, -1, -2))
+
+    expected = value_and_gradients(plain, a, b)
+    found = value_and_gradients(_backend.matmul_transposed, a, b)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-5)
+    for x, y in zip(found[1], expected[1], strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-5)
+
+
 def test_vjp_equals_the_backends_gradient():
     def function(x, y, unused):
         return ops.sum(ops.sin(x) * y, axis=0)

@@ -79,6 +79,13 @@ def test_local_visits_the_band_only():
     assert half < (tiling.TILE_ROWS + 64 + 8) / 4096
 
 
+def test_documents_visit_no_more_than_a_window_beside_them():
+    documents = masks.Documents(np.arange(4096)[None] // 60)
+    local = masks.Causal() & masks.Local(64)
+    assert visited_share(local & documents, 4096) == visited_share(local, 4096)
+    assert visited_share(documents, 4096) == 1
+
+
 def test_no_mask_is_one_segment_without_masking():
     (work,) = tiling.passes(32, 48, 8, None, 16)
     (segment,) = work.segments
