@@ -23,8 +23,10 @@ class AttentionCell(keras.layers.Layer):
 
     The output of a step is `[h_t, c_t]`. The memory is projected once and rides in the
     state, never on the layer: start with `cell.memory_state(memory, ...)`. Time
-    `O(B S)` score evaluations per step. An attention that remembers where it looked,
-    such as `LocationAwareAttention`, has its last alignments in the state as well.
+    `O(B S)` score evaluations per step. A whole loop, memory included, takes
+    multiply-adds `T cell + attention`: those of the cell for a step of size `D_in + D`
+    and those of the attention for T queries. An attention that remembers where it
+    looked, such as `LocationAwareAttention`, has its last alignments in the state too.
 
     Shapes:
         B batch, T steps, S memory length, D size of the memory, U units of the cell.

@@ -16,13 +16,14 @@ class AttentionPooling(BasePooling):
 
     `sum_t a_t x_t` with `a = softmax(x . q)`: what a classifier needs after an encoder,
     and a picture of what it looked at. `num_queries` asks several questions and gives
-    as many vectors. Time and memory `O(B S k D)`, `k D` parameters.
+    as many vectors. Time and memory `O(B S k D)`; multiply-adds `2 B k S D`, `k D`
+    parameters.
 
     With one head nothing is projected and no scale divides the logits: the output is a
     mean of the inputs. With several heads the pooling is `MultiHeadAttention(q, x, x)`
     with its scale and its query, key, value and output projections, biases included:
-    `2 D N H` more products for each position and for each query, and
-    `4 D N H + 3 N H + D` more parameters.
+    multiply-adds `2 B N H (k S + D (k + S))`, and `4 D N H + 3 N H + D` more
+    parameters.
 
     Shapes:
         B batch, S length, D size, k `num_queries`, N `num_heads`, H `key_dim`.

@@ -27,12 +27,14 @@ class AxialAttention(ScoresOnRequest, keras.layers.Layer):
 
     On a map `h x w` both axes together cost time `O(N H (h^2 w + h w^2))`, where
     attention between all positions costs `O(N H h^2 w^2)`; memory is that of the
-    scores on the dense path and `O(h w)` on the blockwise one. Parameters: those of
-    one `MultiHeadAttention` for each axis.
+    scores on the dense path and `O(h w)` on the blockwise one. One axis takes
+    multiply-adds `2 B h w N H (L + 2 C)`, both take multiply-adds
+    `2 B h w N H (h + w + 4 C)`. Parameters: those of one `MultiHeadAttention` for each
+    axis.
 
     Shapes:
-        B batch, spatial one or more axes, C channels, N heads, H `key_dim`, L length
-        of the attended axis, others the spatial axes without it.
+        B batch, spatial one or more axes, such as h and w, C channels, N heads,
+        H `key_dim`, L length of the attended axis, others the spatial axes without it.
 
     Args:
         axis: The attended axis as NumPy counts it, channels included: in

@@ -20,11 +20,12 @@ class BlockSummaryAttention(MultiHeadAttention):
     projected keys of its own block and, for every other block, the mean of its
     projected keys and values, weighted as all of them: where the keys of a block are
     equal this is full attention. Time `O(B N T (size + S / size) H)`, so
-    `O(T sqrt(T))` at `block_size = sqrt(S)`; parameters as in `MultiHeadAttention`.
+    `O(T sqrt(T))` at `block_size = sqrt(S)`. On the dense path multiply-adds those of
+    `MultiHeadAttention` plus `B N T M (H + V)`; parameters as there.
 
     Shapes:
-        B batch, T query length, S key length, D model size, N heads, M blocks,
-        `ceil(S / block_size)`.
+        B batch, T query length, S key length, D model size, N heads, H `key_dim`,
+        V `value_dim`, M blocks, `ceil(S / block_size)`.
 
     Args:
         num_heads: Number of attention heads, N.

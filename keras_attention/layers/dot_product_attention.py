@@ -11,8 +11,8 @@ class DotProductAttention(BaseAttention):
 
     `softmax(Q K^T / sqrt(H)) V`. For tensors that are already in one space; to learn
     the spaces take `MultiHeadAttention`. Time `O(B T S H)`, memory `O(B T S)` on the
-    dense path and `O(B (T + S) H)` on the blockwise one; `B T S (H + V)` multiply-adds,
-    no parameters.
+    dense path and `O(B (T + S) H)` on the blockwise one; multiply-adds
+    `B T S (H + V)`, no parameters.
 
     Shapes:
         B batch, T query length, S key length, H size of query and key, V of value.

@@ -14,7 +14,8 @@ class GatedAttention(BasePooling):
     belongs to a whole bag (patches of a slide, frames of a recording): the scores show
     the instances that decided. The gate lets the network leave the nearly linear part
     of the tanh. Order does not matter. Time `O(B S D units)`, memory
-    `O(B S (D + units))`, parameters without bias `(2 D + 1) * units`.
+    `O(B S (D + units))`; multiply-adds `B S ((2 D + 1) units + D)`, parameters without
+    bias `(2 D + 1) * units`.
 
     To gate the output of attention instead, see `MultiHeadAttention(use_gate=True)`.
 

@@ -28,11 +28,15 @@ class LinearAttention(UnscoredAttention):
     sequences, and for generation: `step` goes on from a state that never grows. It
     cannot look at one key as sharply as a softmax does, and trades that for its cost.
     Time `O(B N (T + S) H V)` plus the projections; memory `O(B (T + S) N (H + V))`,
-    also causal and in training; parameters as `MultiHeadAttention`.
+    also causal and in training; multiply-adds
+    `B N (T + S) (H (V + 1) + D (H + V))`, and causal multiply-adds
+    `B N (P (C (H + V + 1) + 2 H (V + 1)) + (T + S) D (H + V))`; parameters as
+    `MultiHeadAttention`.
 
     Shapes:
         B batch, T query length, S key length, D model size, N heads, H `key_dim`,
-        V `value_dim`, L new positions of a step.
+        V `value_dim`, L new positions of a step, C length of a causal chunk,
+        `min(max(T, S), 128)`, P `max(T, S)` filled up to whole chunks.
 
     Args:
         num_heads: Number of attention heads, N.

@@ -23,8 +23,9 @@ class LinformerAttention(UnscoredAttention):
     `softmax(Q (E^T K)^T / sqrt(H)) (F^T V)` with learned `E` and `F` `(S_max, K)`. For
     encoders of long sequences with a fixed limit. Position `j` means row `j` of `E`: it
     cannot be moved along a sequence as other attention can. Time
-    `O(B N (T + S) K (H + V))` plus the projections, memory `O(B N T K)`; parameters as
-    `MultiHeadAttention` plus `2 S_max K`, or `S_max K` if shared.
+    `O(B N (T + S) K (H + V))` plus the projections, memory `O(B N T K)`; multiply-adds
+    `B N (T + S) (K + D) (H + V)`; parameters as `MultiHeadAttention` plus `2 S_max K`,
+    or `S_max K` if shared.
 
     Shapes:
         B batch, T query length, S key length, D model size, N heads, H `key_dim`,

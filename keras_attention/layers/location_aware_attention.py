@@ -21,8 +21,9 @@ class LocationAwareAttention(AlignmentAttention):
     the copies apart. Made for `AttentionCell`, where the query is a decoder's state;
     called alone it goes through the queries in their order. Time
     `O(B T S units (filters + 1) + B T S filters kernel_size)` in `T` steps one after
-    the other, memory `O(B T S)` and, for the gradient, `O(B T S units)`; parameters
-    `(Dq + Dk + filters + 2) * units + kernel_size * filters`.
+    the other, memory `O(B T S)` and, for the gradient, `O(B T S units)`; multiply-adds
+    `B (T Dq + S Dk) units + B T S (units + V + filters (kernel_size + units))`,
+    parameters `(Dq + Dk + filters + 2) * units + kernel_size * filters`.
 
     Shapes:
         B batch, T query length, S key length, Dq, Dk sizes of query and key, V of

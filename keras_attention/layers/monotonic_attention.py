@@ -26,7 +26,9 @@ class MonotonicAttention(AlignmentAttention):
     **a row of scores sums to at most 1**. Made for `AttentionCell`; called alone it
     goes through the queries in their order. Time `O(B T S (units + log S))` in `T`
     steps one after the other, memory `O(B T S)` and, for the gradient,
-    `O(B T S (units + log S))`; parameters `(Dq + Dk + 2) * units + 2`.
+    `O(B T S (units + log S))`; multiply-adds
+    `B (T Dq + S Dk) units + B T S (units + V)`, parameters
+    `(Dq + Dk + 2) * units + 2`.
 
     Shapes:
         B batch, T query length, S key length, Dq, Dk sizes of query and key, V of

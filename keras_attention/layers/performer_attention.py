@@ -24,7 +24,9 @@ class PerformerAttention(LinearAttention):
     `x` over `H^(1/4)`: the mean of `f(q).f(k)` over draws is `exp(q.k / sqrt(H))`. For
     long sequences where softmax attention is wanted, such as to go on with weights
     trained with it. Time `O(B N (T + S) F (H + V))` plus the projections, memory
-    `O(B (T + S) N (F + V))`, also causal and in training; parameters as
+    `O(B (T + S) N (F + V))`, also causal and in training; multiply-adds
+    `B N (T + S) (F (H + V + 1) + D (H + V))`, and causal multiply-adds
+    `B N (P (C (F + V + 1) + 2 F (V + 1)) + (T + S) (F H + D (H + V)))`; parameters as
     `MultiHeadAttention`, and before them `H F` numbers that are saved but not trained.
 
     The error grows fast with the size of queries and keys. Measured as the share of the
@@ -34,7 +36,7 @@ class PerformerAttention(LinearAttention):
 
     Shapes:
         B batch, T query length, S key length, D model size, N heads, H `key_dim`,
-        V `value_dim`, F features.
+        V `value_dim`, F features, C and P as in `LinearAttention`.
 
     Args:
         num_heads: Number of attention heads, N.

@@ -19,7 +19,8 @@ class RelativePositionAttention(MultiHeadAttention):
     `RelativePositionBias`, what a distance is worth depends on the query. The second
     product is a bias of every sequence's own: time `O(B N T (S + k) H)`, and
     memory `O(B N T (S + k))` also on the blockwise path, which saves no more than the
-    scores; `(2 k + 1) H` parameters more.
+    scores; multiply-adds those of `MultiHeadAttention` plus `B N T (2 k + 1) H`, and
+    `(2 k + 1) H` parameters more.
 
     Shapes:
         As in `MultiHeadAttention`; k `max_distance`.

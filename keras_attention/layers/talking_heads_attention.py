@@ -16,7 +16,8 @@ class TalkingHeadsAttention(MultiHeadAttention):
     sqrt(H)`. For many heads of a small `key_dim`, which alone see little. Both matrices
     start as the identity, so that an untrained layer is a `MultiHeadAttention`. Every
     logit needs those of all heads: there is the dense path alone, time
-    `O(B T S (N H + N^2))`, memory `O(B N T S)`; `2 N^2` parameters more.
+    `O(B T S (N H + N^2))`, memory `O(B N T S)`; multiply-adds those of
+    `MultiHeadAttention` plus `2 B T S N^2`, and `2 N^2` parameters more.
 
     Shapes:
         As in `MultiHeadAttention`.

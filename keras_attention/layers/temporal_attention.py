@@ -14,7 +14,8 @@ class TemporalAttention(BasePooling):
     `sum_t a_t x_t` with `a = softmax(x_last W x_t)`. After a recurrent encoder whose
     last state knows the sequence: for keyword spotting and the classification of time
     series. Unlike `AttentionPooling` the question depends on the input. Time
-    `O(B (S D + D^2))`, memory `O(B S D)`, `D^2` parameters.
+    `O(B (S D + D^2))`, memory `O(B S D)`; multiply-adds `B (D^2 + 2 S D)`, `D^2`
+    parameters.
 
     Shapes:
         B batch, S time steps, D size.
