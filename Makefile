@@ -48,7 +48,7 @@ docs: .venv/installed-for-development
 	NO_MKDOCS_2_WARNING=1 KERAS_BACKEND=tensorflow \
 		.venv/bin/python -m mkdocs build --quiet --strict
 
-bench: .venv/installed-for-development
+bench: .venv/installed-for-development .venv-jax/installed .venv-torch/installed-for-benchmarks
 	KERAS_BACKEND=tensorflow .venv/bin/python -m benchmarks
 
 clean:
@@ -75,6 +75,10 @@ endef
 
 .venv/installed-for-development: .venv/installed
 	@.venv/bin/python $(INSTALL) --editable '.[translation,dev,docs]'
+	@touch $@
+
+.venv-torch/installed-for-benchmarks: .venv-torch/installed
+	@.venv-torch/bin/python $(INSTALL) transformers
 	@touch $@
 
 .venv-jax/installed .venv-torch/installed: .venv-%/installed: setup.cfg constraints.txt

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [compare|lengths|crossover|tiles]`: see the README there."""
+"""`python -m benchmarks [MODE]`: see the README there."""
 
 import argparse
 import logging
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import compare, crossover, lengths, report, tiles
+from benchmarks import compare, crossover, lengths, pipeline, report, tiles
 from benchmarks.cases import CASES, ROWS, Case, with_rows
 
 RESULTS = Path(__file__).parent / "results"
@@ -36,10 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "mode",
         nargs="?",
-        choices=("compare", "lengths", "crossover", "tiles"),
+        choices=("compare", "lengths", "crossover", "tiles", "pipeline"),
         default="compare",
         help="compare with peers (default), mechanisms over lengths, dense with "
-        "blockwise, or sizes of tiles",
+        "blockwise, sizes of tiles, or translation's input",
     )
     parser.add_argument(
         "--rows",
@@ -89,6 +89,8 @@ def _alone(mode: str, cases: Sequence[Case], quick: bool) -> None:
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     if mode == "crossover":
         crossover.run(quick)
+    elif mode == "pipeline":
+        pipeline.run(quick)
     else:
         tiles.run(cases, quick)
 

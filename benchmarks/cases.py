@@ -14,6 +14,8 @@ CORE, ADDITIVE, MULTI_HEAD = "core", "additive", "multi-head"
 MECHANISM = "mechanism"
 TRANSFORMER = "transformer"
 TRANSFORMER_LAYERS = 3  # of the encoder and of the decoder
+DECODING = "decoding"
+DECODING_LAYERS, VOCABULARY, SOURCE_LENGTH, START = 3, 8192, 16, 1
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class Target:
 
     Attributes:
         row: Row of the table of targets; 0 stands for what holds at every shape.
-        quantity: `"seconds"` (median of the rounds), `"growth"` (of resident memory,
-            MB) or `"first_call"` (seconds, tracing included).
+        quantity: `"seconds"` (median of the rounds), `"cpu"` (the same in seconds of
+            all cores together), `"growth"` (of resident memory, MB) or `"first_call"`
+            (seconds, tracing included).
         limit: With a peer, its quantity divided by ours is at least this; without one,
             our quantity is at most this.
         peer: Contender we are compared with.
@@ -44,13 +47,15 @@ class Case:
         computes: `CORE` (the op on projected heads), `ADDITIVE` (Bahdanau's layer on
             `(B, L, H)`), `MULTI_HEAD` (the layer on `(B, L, N * H)`), `MECHANISM`
             (any layer of `benchmarks.mechanisms` on that) or `TRANSFORMER` (a training
-            step of an encoder and decoder on that, with dropout and Adam).
+            step of an encoder and decoder on that, with dropout and Adam), or
+            `DECODING` (L new tokens for each row, by a model of size `N * H`).
         shape: `(B, L, N, H)`: batch, length, heads, head size.
         training: Forward and backward pass instead of the forward pass alone.
         causal: Whether query `i` sees keys up to `i` only.
         window: Size of a local window on top, for us alone; peers have none.
         dtype: Of inputs and upstream gradient.
         targets: What to reach; their peers are the contenders beside ours.
+        num_beams: For decoding; 1 is greedy.
         bounded: Whether the matrix products alone are a contender too, which says how
             much of a target is left to anything else.
     """
@@ -63,6 +68,7 @@ class Case:
     window: int | None = None
     dtype: str = "float32"
     targets: tuple[Target, ...] = ()
+    num_beams: int = 1
     bounded: bool = False
 
     @property
@@ -237,6 +243,38 @@ CASES = (
         (32, 64, 8, 32),
         dtype="bfloat16",
         targets=(Target(14, "seconds", 1.15, "torch"),),
+    ),
+    Case(
+        "decoding-greedy-1",
+        DECODING,
+        (1, 64, 4, 64),
+        training=False,
+        targets=(
+            Target(11, "cpu", 1.25, "keras_hub"),
+            Target(12, "cpu", 1.4, "torch"),
+            Target(13, "seconds", 5, "uncached"),
+        ),
+    ),
+    Case(
+        "decoding-greedy-32",
+        DECODING,
+        (32, 64, 4, 64),
+        training=False,
+        targets=(
+            Target(11, "cpu", 1.6, "keras_hub"),
+            Target(12, "cpu", 1.15, "torch"),
+        ),
+    ),
+    Case(
+        "decoding-beam-4",
+        DECODING,
+        (8, 64, 4, 64),
+        training=False,
+        num_beams=4,
+        targets=(
+            Target(11, "cpu", 1.6, "keras_hub"),
+            Target(12, "cpu", 1.2, "torch"),
+        ),
     ),
 )
 

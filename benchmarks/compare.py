@@ -30,6 +30,7 @@ class Measurement:
         version: Framework and version.
         first_call: Seconds of the first step, tracing included.
         rounds: Seconds of each round after a warm-up step.
+        cpu_rounds: Seconds of all cores together, of the same.
         growth: Peak growth of resident memory over all steps, in MB.
         error: Why there are no numbers, or empty.
     """
@@ -39,6 +40,7 @@ class Measurement:
     version: str = ""
     first_call: float = 0.0
     rounds: list[float] = field(default_factory=list)
+    cpu_rounds: list[float] = field(default_factory=list)
     growth: float = 0.0
     error: str = ""
 
@@ -46,6 +48,11 @@ class Measurement:
     def seconds(self) -> float:
         """Median of the rounds."""
         return median(self.rounds)
+
+    @property
+    def cpu(self) -> float:
+        """Median of the seconds of all cores together."""
+        return median(self.cpu_rounds)
 
     @property
     def fastest(self) -> float:
@@ -91,6 +98,7 @@ class Worker:
             print("step", file=self.process.stdin, flush=True)
         answer = self._answer()
         self.measurement.growth = answer.get("growth", 0.0)
+        self.measurement.cpu_rounds.append(answer.get("cpu", 0.0))
         return answer.get("seconds", 0.0)
 
     def _answer(self) -> dict[str, Any]:
@@ -135,5 +143,7 @@ def measure(
             worker.measurement.first_call = worker.step()
         rounds = take_turns([worker.step for worker in workers], budget)
         for worker, seconds in zip(workers, rounds, strict=True):
-            worker.measurement.rounds = [] if worker.measurement.error else seconds
+            measured = worker.measurement
+            measured.rounds = [] if measured.error else seconds
+            measured.cpu_rounds = measured.cpu_rounds[-len(measured.rounds) :]
         return [worker.measurement for worker in workers]

@@ -10,10 +10,11 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import mechanisms, products
+from benchmarks import decoding, mechanisms, products
 from benchmarks.cases import (
     ADDITIVE,
     CORE,
+    DECODING,
     MECHANISM,
     MULTI_HEAD,
     TRANSFORMER,
@@ -38,6 +39,8 @@ def step(contender: str, case: Case) -> Step:
     """One computation of `case` by `contender`, as a function without arguments."""
     if contender in ELSEWHERE:
         return _elsewhere(contender).step(case)
+    if case.computes == DECODING:
+        return decoding.step(contender, case)
     if contender == "products":
         return products.step(case, _mask(case))
     if case.computes == TRANSFORMER:

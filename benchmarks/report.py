@@ -11,8 +11,13 @@ from pathlib import Path
 from benchmarks.cases import NOT_SLOWER, Case, Target
 from benchmarks.compare import Measurement
 
-UNITS = {"seconds": "s", "growth": "MB", "first_call": "s"}
-NAMES = {"seconds": "time", "growth": "memory growth", "first_call": "first call"}
+UNITS = {"seconds": "s", "cpu": "s", "growth": "MB", "first_call": "s"}
+NAMES = {
+    "seconds": "time",
+    "cpu": "CPU time",
+    "growth": "memory growth",
+    "first_call": "first call",
+}
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,15 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from benchmarks.cases import (
     CORE,
+    DECODING,
+    DECODING_LAYERS,
     MECHANISM,
     MULTI_HEAD,
+    SOURCE_LENGTH,
+    START,
     TRANSFORMER,
     TRANSFORMER_LAYERS,
+    VOCABULARY,
     Case,
 )
 
@@ -94,6 +99,41 @@ def _transformer(case: Case) -> Step:
     return training
 
 
+def _decoding(case: Case) -> Step:
+    """`generate` of a BART of Transformers, on one thread."""
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    torch.set_num_threads(1)
+    batch, length, heads, size = case.shape
+    layers, inner = DECODING_LAYERS, 4 * heads * size
+    config = BartConfig(
+        vocab_size=VOCABULARY,
+        d_model=heads * size,
+        encoder_layers=layers,
+        decoder_layers=layers,
+        encoder_attention_heads=heads,
+        decoder_attention_heads=heads,
+        encoder_ffn_dim=inner,
+        decoder_ffn_dim=inner,
+        max_position_embeddings=length + SOURCE_LENGTH,
+        bos_token_id=START,
+        decoder_start_token_id=START,
+        eos_token_id=None,
+        forced_eos_token_id=None,
+        pad_token_id=0,
+    )
+    model = BartForConditionalGeneration(config).eval()
+    source = torch.randint(START + 1, VOCABULARY, (batch, SOURCE_LENGTH))
+    options = {"num_beams": case.num_beams, "do_sample": False}
+    options |= {"max_new_tokens": length, "min_new_tokens": length}
+
+    def decode():
+        found = model.generate(source, attention_mask=source > 0, **options)
+        assert found.shape == (batch, length + 1)
+
+    return decode
+
+
 def _causal(length: int) -> torch.Tensor:
     return torch.nn.Transformer.generate_square_subsequent_mask(length)
 
@@ -103,4 +143,5 @@ _STEPS = {
     MULTI_HEAD: _layer,
     MECHANISM: _layer,
     TRANSFORMER: _transformer,
+    DECODING: _decoding,
 }

@@ -2,10 +2,11 @@
 
 `python -m benchmarks.worker CONTENDER CASE LENGTH` answers in lines of JSON: first
 `{"version": ...}` once it is ready, then, for every line it reads, one step:
-`{"seconds": ..., "growth": ...}`. Growth is how far resident memory has risen, at its
-highest, above where it stood before the first step, in MB. The only thing that ran
-before is the same step at a tiny length, so that loading a framework's libraries is
-counted neither as memory nor as the first call.
+`{"seconds": ..., "cpu": ..., "growth": ...}`, where `cpu` counts the seconds of all
+cores together. Growth is how far resident memory has risen, at its highest, above where
+it stood before the first step, in MB. The only thing that ran before is the same step
+at a tiny length, so that loading a framework's libraries is counted neither as memory
+nor as the first call.
 """
 
 import ctypes
@@ -18,7 +19,7 @@ from typing import Any, TextIO
 
 from benchmarks import contenders
 from benchmarks.cases import named
-from benchmarks.timing import timed
+from benchmarks.timing import clocked
 
 TINY = 32
 
@@ -32,12 +33,13 @@ def main() -> None:
     _be_first_to_die()
 
     contenders.step(contender, case.at_length(TINY))()
-    step = timed(contenders.step(contender, case))
+    step = contenders.step(contender, case)
     before = _start_of_growth()
     _answer(answers, version=contenders.version(contender))
     for _ in sys.stdin:
-        seconds = step()
-        _answer(answers, seconds=seconds, growth=_resident("VmHWM") - before)
+        seconds, cpu = clocked(step)
+        growth = _resident("VmHWM") - before
+        _answer(answers, seconds=seconds, cpu=cpu, growth=growth)
 
 
 def _answer(stream: TextIO, **content: Any) -> None:

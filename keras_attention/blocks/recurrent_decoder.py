@@ -131,11 +131,8 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         return_attention_scores=False,
         inputs_mask=None,
     ):
-        require(
-            self.attention != "none" or not return_attention_scores,
-            "A decoder without attention has no scores to return.",
-            attention=self.attention,
-        )
+        if return_attention_scores:
+            self.require_scores()
         inputs = zero_rows(inputs, inputs_mask, "inputs_mask")
         state = self.initial_state(memory, summary, memory_mask)
         steps = self.rnn(inputs, initial_state=state)
@@ -143,6 +140,14 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         if not return_attention_scores:
             return outputs
         return outputs, self.cell.alignments(steps, state)
+
+    def require_scores(self) -> None:
+        """Refuse to return scores that there are none of."""
+        require(
+            self.attention != "none",
+            "A decoder without attention has no scores to return.",
+            attention=self.attention,
+        )
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask

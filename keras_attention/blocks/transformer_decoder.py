@@ -1,7 +1,6 @@
 """Transformer decoder block."""
 
 import keras
-from keras import ops
 
 from keras_attention.blocks.transformer_block import TransformerBlock
 from keras_attention.layers.base import call_arguments, carry_mask, zero_rows
@@ -28,9 +27,9 @@ class TransformerDecoder(TransformerBlock):
             default the hidden mask.
         return_attention_scores: Also return both scores before dropout.
         training: Whether to apply dropout.
-        self_attention_cache: `(B, 2, L, K, H)`.
+        self_attention_cache: Keys and values `(B, K, L, H)`, first `empty_cache`.
         self_attention_cache_update_index: Position of the first input in that cache.
-        cross_attention_cache: `(B, 2, S, K, H)`, from `cross_attention_cache(memory)`.
+        cross_attention_cache: Those of the memory, `cross_attention_cache(memory)`.
 
     Returns:
         `(B, T, D)`; with scores those of self-attention `(B, N, T, T or L)` and
@@ -84,7 +83,7 @@ class TransformerDecoder(TransformerBlock):
         inputs = zero_rows(inputs, inputs_mask, "inputs_mask")
         norm = self.self_attention_norm
         x = self.before(norm, inputs)
-        update, *seen = keras.tree.flatten(
+        update, *seen = _listed(
             self.self_attention(
                 x,
                 x,
@@ -98,7 +97,7 @@ class TransformerDecoder(TransformerBlock):
 
         norm = self.cross_attention_norm
         y = self.before(norm, x)
-        update, *remembered = keras.tree.flatten(
+        update, *remembered = _listed(
             self.cross_attention(
                 y,
                 y if memory is None else memory,
@@ -116,17 +115,13 @@ class TransformerDecoder(TransformerBlock):
         return outputs if len(outputs) > 1 else y
 
     def cross_attention_cache(self, memory, memory_mask=None):
-        """Projected keys and values of a memory, `(B, 2, S, K, H)`."""
+        """Projected keys and values of a memory, each `(B, K, S, H)`."""
         memory = zero_rows(memory, memory_mask, "memory_mask")
-        keys = self.cross_attention.project_key(memory)
-        values = self.cross_attention.project_value(memory)
-        return ops.stack([keys, values], axis=1)
+        return self.cross_attention.cache_of(memory)
 
     def empty_cache(self, batch_size, length):
-        """A self-attention cache of zeros, `(B, 2, L, K, H)`."""
-        attention = self.self_attention
-        shape = (batch_size, 2, length, attention.num_key_value_heads)
-        return ops.zeros((*shape, attention.key_dim), dtype=self.compute_dtype)
+        """A self-attention cache with room for `length` positions."""
+        return self.self_attention.empty_cache(batch_size, length)
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
@@ -144,18 +139,22 @@ class TransformerDecoder(TransformerBlock):
 
         outputs = [carry_mask(spec(inputs.shape), given["inputs_mask"])]
         if given["return_attention_scores"]:
-            seen = length if cache is None else cache.shape[2]
+            seen = length if cache is None else cache[0].shape[2]
             outputs.append(spec((batch, self.num_heads, length, seen)))
             outputs.append(spec((batch, self.num_heads, length, _length(given))))
         if cache is not None:
-            outputs.append(spec(cache.shape))
+            outputs.append(tuple(spec(x.shape) for x in cache))
         return tuple(outputs) if len(outputs) > 1 else outputs[0]
 
 
 def _length(given) -> int | None:
     """Length of the memory, or of the cache that stands for it."""
     cache = given["cross_attention_cache"]
-    return given["memory"].shape[1] if cache is None else cache.shape[2]
+    return given["memory"].shape[1] if cache is None else cache[0].shape[2]
+
+
+def _listed(outputs) -> list:
+    return list(outputs) if isinstance(outputs, tuple) else [outputs]
 
 
 def _cache(cache, index=None) -> dict:

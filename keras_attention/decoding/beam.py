@@ -1,6 +1,7 @@
 """Beam search: the best few hypotheses at every step."""
 
 from math import inf
+from typing import Any
 
 from keras import ops
 
@@ -38,6 +39,7 @@ class BeamSearch(Search):
             per token, and larger values favour longer hypotheses.
         length_penalty_kind: `"length"` or `"gnmt"`.
         num_return: Hypotheses returned for each item, at most `num_beams`.
+        **options: `min_length` and `rules`, see `Search`.
 
     Returns:
         `search` returns a `Decoded` of `num_return` hypotheses for each item, the one
@@ -84,8 +86,9 @@ class BeamSearch(Search):
         length_penalty: float = 0.0,
         length_penalty_kind: str = "length",
         num_return: int = 1,
+        **options: Any,
     ) -> None:
-        super().__init__(max_length, start_token, end_token, pad_token)
+        super().__init__(max_length, start_token, end_token, pad_token, **options)
         self.num_beams = positive_integer("num_beams", num_beams)
         self.num_return = positive_integer("num_return", num_return)
         require(
@@ -105,7 +108,7 @@ class BeamSearch(Search):
         )
 
     def select(
-        self, log_probabilities: Tensor, hypotheses: Hypotheses
+        self, log_probabilities: Tensor, hypotheses: Hypotheses, draws: None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         size = ops.shape(log_probabilities)[-1]
         before = hypotheses.log_probabilities

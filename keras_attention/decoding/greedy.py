@@ -18,6 +18,7 @@ class GreedySearch(Search):
         start_token: What the first step reads where no prompt is given.
         end_token: Ends a row.
         pad_token: Fills a row after its end.
+        **options: `min_length` and `rules`, see `Search`.
 
     Returns:
         `search` returns a `Decoded` of one hypothesis for each item; its score is its
@@ -44,7 +45,7 @@ class GreedySearch(Search):
     """
 
     def select(
-        self, log_probabilities: Tensor, hypotheses: Hypotheses
+        self, log_probabilities: Tensor, hypotheses: Hypotheses, draws: None = None
     ) -> tuple[None, Tensor, Tensor]:
         before = hypotheses.log_probabilities
         after = before + ops.max(log_probabilities, axis=-1)

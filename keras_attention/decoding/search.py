@@ -1,18 +1,22 @@
 """The loop that every search shares, and what goes in and out of it."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+import keras
 from keras import ops
 
+from keras_attention.decoding.hypotheses import Decoded, Hypotheses
 from keras_attention.decoding.loop import (
     as_tensors,
     reorder_rows,
     repeat_rows,
     while_loop,
 )
+from keras_attention.decoding.rules import MinLength, Prefix, Rule
 from keras_attention.errors import positive_integer, require
 
 Tensor = Any
@@ -39,35 +43,6 @@ class Decodable(Protocol):
         """Logits (B, V) of the token that follows `tokens` (B,), and the next state."""
 
 
-class Decoded(NamedTuple):
-    """The hypotheses found for every item of the batch, the best first.
-
-    Attributes:
-        tokens: (B, n, L) int32, the end token included, then only padding.
-        lengths: (B, n) int32, generated tokens, the end token included. 0 stands for
-            a hypothesis that does not exist: fewer than `n` have a probability.
-        log_probabilities: (B, n) float32, of all generated tokens.
-        scores: (B, n) float32, by which the hypotheses are ordered.
-    """
-
-    tokens: Tensor
-    lengths: Tensor
-    log_probabilities: Tensor
-    scores: Tensor
-
-
-class Hypotheses(NamedTuple):
-    """The books of a running search, `K` hypotheses for each item.
-
-    One with a log-probability of minus infinity is not there.
-    """
-
-    tokens: Tensor  # (B, K, L) int32
-    lengths: Tensor  # (B, K) int32
-    log_probabilities: Tensor  # (B, K) float32
-    finished: Tensor  # (B, K) bool: is there and has its end token
-
-
 class Search(abc.ABC):
     """The loop of every search; a strategy says which tokens come next.
 
@@ -89,18 +64,37 @@ class Search(abc.ABC):
         end_token: Ends a hypothesis.
         pad_token: Fills a hypothesis after its end. It is also what the model reads
             in a finished row, so it must be a token the model has.
+        min_length: Fewest tokens to generate, the end token included.
+        rules: What may come next, see `keras_attention.decoding.rules`; in order.
 
     Raises:
-        ValueError: `max_length` is not a positive integer or a token is negative.
+        ValueError: a length is not a positive integer, `min_length` is above
+            `max_length`, or a token is negative.
     """
 
     num_beams = 1
     num_return = 1
+    num_started = 1  # hypotheses of an item that are there from the start
 
     def __init__(
-        self, max_length: int, start_token: int, end_token: int, pad_token: int = 0
+        self,
+        max_length: int,
+        start_token: int,
+        end_token: int,
+        pad_token: int = 0,
+        min_length: int = 1,
+        rules: Sequence[Rule] = (),
     ) -> None:
         self.max_length = positive_integer("max_length", max_length)
+        require(
+            min_length <= max_length,
+            "`min_length` must be at most `max_length`.",
+            min_length=min_length,
+            max_length=max_length,
+        )
+        self.rules: tuple[Rule, ...] = tuple(rules)
+        if min_length > 1:
+            self.rules = (MinLength(min_length, end_token), *self.rules)
         require(
             min(start_token, end_token, pad_token) >= 0,
             "`start_token`, `end_token` and `pad_token` must not be negative.",
@@ -114,13 +108,14 @@ class Search(abc.ABC):
 
     @abc.abstractmethod
     def select(
-        self, log_probabilities: Tensor, hypotheses: Hypotheses
+        self, log_probabilities: Tensor, hypotheses: Hypotheses, draws: Tensor | None
     ) -> tuple[Tensor | None, Tensor, Tensor]:
         """Choose the next token of every hypothesis.
 
         Args:
             log_probabilities: (B, K, V) float32, of the next token.
             hypotheses: What has been found so far.
+            draws: What `draws` gave.
 
         Returns:
             `parents` (B, K): which hypothesis each of the new ones continues, or
@@ -133,6 +128,11 @@ class Search(abc.ABC):
         del lengths
         return log_probabilities
 
+    def draws(self, batch_size: int | Tensor, seed: Any) -> Tensor | None:
+        """Random numbers of a strategy that draws, all of them beforehand."""
+        require(seed is None, "Only `SamplingSearch` takes a `seed`.", seed=seed)
+        return None
+
     def prune(self, hypotheses: Hypotheses) -> Hypotheses:
         """Give up hypotheses that no longer matter: here none."""
         return hypotheses
@@ -143,6 +143,10 @@ class Search(abc.ABC):
         state: State,
         batch_size: int | Tensor | None = None,
         prompt: Tensor | None = None,
+        prompt_lengths: Tensor | None = None,
+        rules: Sequence[Rule] = (),
+        seed: Any = None,
+        keep: Callable[[State], Any] | None = None,
     ) -> Decoded:
         """Decode a batch.
 
@@ -152,6 +156,14 @@ class Search(abc.ABC):
             batch_size: `B`, an integer or a scalar tensor.
             prompt: (B, P) integers, instead of `batch_size`: tokens the model reads
                 first, the start token included; they are no part of the result.
+            prompt_lengths: (B,) integers, at least 1: how many tokens of each row of
+                `prompt` count. What follows is written from there on; the state must
+                have room for P - 1 more steps than `max_length`.
+            rules: Further rules of this call.
+            seed: Of `SamplingSearch`.
+            keep: Takes from the last state what is wanted of it, any tree of leaves
+                with a batch axis, such as attention scores that the steps collected;
+                `Decoded.kept` has them for each hypothesis.
 
         Returns:
             A `Decoded`.
@@ -162,34 +174,19 @@ class Search(abc.ABC):
                 the state.
         """
         prompt = self._prompt(batch_size, prompt)
-        state = _read(step, as_tensors(state), prompt)
-
-        def proceed(
-            position: Tensor, tokens: Tensor, state: State, hypotheses: Hypotheses
-        ) -> Tensor:
-            del tokens, state
-            return ops.logical_and(
-                position < self.max_length, ops.any(_running(hypotheses))
-            )
-
-        def advance(
-            position: Tensor, tokens: Tensor, state: State, hypotheses: Hypotheses
-        ) -> tuple:
-            logits, after = step(tokens, state)
-            parents, tokens, found = self.select(self._normalize(logits), hypotheses)
-            if parents is not None:
-                hypotheses = _take(hypotheses, parents)
-                after = reorder_rows(after, state, self._rows(parents))
-            hypotheses = self._append(hypotheses, tokens, found, position)
-            last = ops.take(hypotheses.tokens, position, axis=2)  # (B, K)
-            return position + 1, ops.reshape(last, (-1,)), after, self.prune(hypotheses)
-
-        position = ops.zeros((), dtype="int32")
-        last = ops.repeat(prompt[:, -1], self.num_beams, axis=0)  # (B * K,)
-        state = repeat_rows(state, self.num_beams)
-        hypotheses = self._empty(ops.shape(prompt)[0])
-        carry = (position, last, state, hypotheses)
-        return self._best(while_loop(proceed, advance, carry)[-1])
+        if prompt_lengths is not None:
+            prompt_lengths = ops.cast(prompt_lengths, "int32")
+        run = _Run(
+            search=self,
+            step=step,
+            rules=(*self.rules, *rules),
+            prompt=prompt,
+            lengths=prompt_lengths,
+            draws=self.draws(ops.shape(prompt)[0], seed),
+        )
+        state, hypotheses = run.last(as_tensors(state))
+        kept = None if keep is None else keep(state)
+        return self._best(hypotheses, kept)
 
     def _prompt(self, batch_size: int | Tensor | None, prompt: Tensor | None) -> Tensor:
         """The prompt (B, P), or the start token alone."""
@@ -207,79 +204,127 @@ class Search(abc.ABC):
         )
         return prompt
 
-    def _normalize(self, logits: Tensor) -> Tensor:
+    def normalize(self, logits: Tensor) -> Tensor:
         """Log-probabilities (B, K, V) in float32 of logits (B * K, V)."""
         logits = ops.cast(logits, "float32")
         logits = ops.reshape(logits, (-1, self.num_beams, ops.shape(logits)[-1]))
         return ops.log_softmax(logits, axis=-1)
 
-    def _rows(self, parents: Tensor) -> Tensor:
+    def rows(self, parents: Tensor) -> Tensor:
         """Rows of the state (B * K,) that belong to `parents` (B, K)."""
         first = ops.arange(ops.shape(parents)[0], dtype="int32") * self.num_beams
         return ops.reshape(first[:, None] + parents, (-1,))
 
-    def _empty(self, batch_size: int | Tensor) -> Hypotheses:
-        """One empty hypothesis for each item; the other places are free."""
-        shape = (batch_size, self.num_beams)
-        free = ops.arange(self.num_beams) > 0
-        return Hypotheses(
-            tokens=ops.full((*shape, self.max_length), self.pad_token, dtype="int32"),
-            lengths=ops.zeros(shape, dtype="int32"),
-            log_probabilities=ops.where(free, -inf, ops.zeros(shape, "float32")),
-            finished=ops.zeros(shape, dtype="bool"),
-        )
-
-    def _append(
-        self, hypotheses: Hypotheses, tokens: Tensor, found: Tensor, position: Tensor
-    ) -> Hypotheses:
-        """Write `tokens` (B, K) at `position`; a finished hypothesis stays as it is."""
-        finished = hypotheses.finished
-        tokens = ops.where(finished, self.pad_token, ops.cast(tokens, "int32"))
-        here = ops.arange(self.max_length, dtype="int32") == position  # (L,)
-        ended = ops.logical_or(finished, tokens == self.end_token)
-        return Hypotheses(
-            tokens=ops.where(here, tokens[..., None], hypotheses.tokens),
-            lengths=hypotheses.lengths + ops.cast(ops.logical_not(finished), "int32"),
-            log_probabilities=found,
-            finished=ops.logical_and(ended, found > -inf),
-        )
-
-    def _best(self, hypotheses: Hypotheses) -> Decoded:
+    def _best(self, hypotheses: Hypotheses, kept: Any) -> Decoded:
         """The `num_return` best of each item; what is not there is left empty."""
         scores = self.score(hypotheses.log_probabilities, hypotheses.lengths)
         scores, order = ops.top_k(scores, self.num_return)
-        best = _take(hypotheses, order)
+        best = hypotheses.taken(order)
         exists = scores > -inf
+        rows = self.rows(ops.cast(order, "int32"))
+
+        def of_best(leaf: Tensor) -> Tensor:
+            shape = (*ops.shape(order), *ops.shape(leaf)[1:])
+            return ops.reshape(ops.take(leaf, rows, axis=0), shape)
+
         return Decoded(
             tokens=ops.where(exists[..., None], best.tokens, self.pad_token),
             lengths=ops.where(exists, best.lengths, 0),
             log_probabilities=best.log_probabilities,
             scores=scores,
+            kept=None if kept is None else keras.tree.map_structure(of_best, kept),
         )
 
 
-def _read(step: Step, state: State, prompt: Tensor) -> State:
-    """The state after all tokens of the prompt but the last."""
-    if prompt.shape[1] == 1:
-        return state
-    length = ops.shape(prompt)[1]
+@dataclass(frozen=True)
+class _Run:
+    """One search: what stays the same while it runs, and its loop.
 
-    def advance(position: Tensor, state: State) -> tuple:
-        _, state = step(ops.take(prompt, position, axis=1), state)
-        return position + 1, state
+    Attributes:
+        search: The strategy.
+        step: Of the model.
+        rules: All of this call.
+        prompt: (B, P) int32.
+        lengths: (B,) int32, or `None` where every row has the whole prompt.
+        draws: Random numbers of the strategy, or `None`.
+    """
 
-    carry = (ops.zeros((), dtype="int32"), state)
-    return while_loop(lambda position, _: position < length - 1, advance, carry)[1]
+    search: Search
+    step: Step
+    rules: tuple[Rule, ...]
+    prompt: Tensor
+    lengths: Tensor | None
+    draws: Tensor | None
 
+    def last(self, state: State) -> tuple[State, Hypotheses]:
+        """The last state (B * K, ...) and all hypotheses."""
+        search, batch_size = self.search, ops.shape(self.prompt)[0]
+        width = ops.shape(self.prompt)[1]
+        position = width if self.lengths is None else ops.min(self.lengths)
+        state = self._read(state, position)
+        last = ops.take(self.prompt, position - 1, axis=1)
+        hypotheses = Hypotheses.empty(
+            (batch_size, search.num_beams),
+            search.max_length,
+            search.pad_token,
+            search.num_started,
+        )
+        carry = (
+            ops.cast(position, "int32"),
+            ops.repeat(last, search.num_beams, axis=0),  # (B * K,)
+            repeat_rows(state, search.num_beams),
+            hypotheses,
+        )
+        *_, state, hypotheses = while_loop(
+            lambda *carry: ops.any(carry[-1].running), self._advance, carry
+        )
+        return state, hypotheses
 
-def _running(hypotheses: Hypotheses) -> Tensor:
-    """(B, K) bool: exists and has no end token yet."""
-    exists = hypotheses.log_probabilities > -inf
-    return ops.logical_and(exists, ops.logical_not(hypotheses.finished))
+    def _read(self, state: State, position: int | Tensor) -> State:
+        """The state before the last of the prompt's first `position` tokens."""
+        if self.prompt.shape[1] == 1:
+            return state
 
+        def advance(index: Tensor, state: State) -> tuple:
+            _, state = self.step(ops.take(self.prompt, index, axis=1), state)
+            return index + 1, state
 
-def _take(hypotheses: Hypotheses, index: Tensor) -> Hypotheses:
-    """The hypotheses at `index` (B, n) of each item."""
-    tokens = ops.take_along_axis(hypotheses.tokens, index[..., None], axis=1)
-    rest = (ops.take_along_axis(field, index, axis=1) for field in hypotheses[1:])
-    return Hypotheses(tokens, *rest)
+        carry = (ops.zeros((), dtype="int32"), state)
+        return while_loop(lambda index, _: index < position - 1, advance, carry)[1]
+
+    def _advance(
+        self, position: Tensor, last: Tensor, state: State, hypotheses: Hypotheses
+    ) -> tuple:
+        """Read `last` (B * K,), choose the tokens at `position`."""
+        search = self.search
+        logits, after = self.step(last, state)
+        chances = self._ruled(search.normalize(logits), hypotheses)
+        parents, tokens, found = search.select(chances, hypotheses, self.draws)
+        waiting = None if self.lengths is None else (position < self.lengths)[:, None]
+        if waiting is not None:  # has a prompt to read first
+            found = ops.where(waiting, hypotheses.log_probabilities, found)
+            if parents is not None:
+                parents = ops.where(waiting, ops.arange(search.num_beams), parents)
+        if parents is not None:
+            hypotheses = hypotheses.taken(parents)
+            after = reorder_rows(after, state, search.rows(parents))
+        tokens = ops.cast(tokens, "int32")
+        tokens = ops.where(hypotheses.finished, search.pad_token, tokens)
+        hypotheses = hypotheses.appended(tokens, found, search.end_token, waiting)
+        if waiting is not None:
+            place = ops.minimum(position, ops.shape(self.prompt)[1] - 1)
+            given = ops.take(self.prompt, place, axis=1)[:, None]
+            tokens = ops.where(waiting, given, tokens)
+        tokens = ops.reshape(tokens, (-1,))
+        return position + 1, tokens, after, search.prune(hypotheses)
+
+    def _ruled(self, log_probabilities: Tensor, hypotheses: Hypotheses) -> Tensor:
+        """What the rules leave of the log-probabilities (B, K, V)."""
+        lengths = self.lengths
+        if lengths is None:
+            rows, width = ops.shape(self.prompt)
+            lengths = ops.full((rows,), width, dtype="int32")
+        prefix = Prefix(hypotheses.tokens, hypotheses.lengths, self.prompt, lengths)
+        for rule in self.rules:
+            log_probabilities = rule(log_probabilities, prefix)
+        return log_probabilities

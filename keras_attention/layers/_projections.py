@@ -1,8 +1,10 @@
 """Projections into heads and back, and the options they share."""
 
+import math
 from typing import Any
 
 import keras
+from keras import ops
 
 from keras_attention.errors import positive_integer
 from keras_attention.layers import _axes
@@ -12,6 +14,36 @@ _KINDS = {
     "regularizer": keras.regularizers,
     "constraint": keras.constraints,
 }
+
+
+class Projection(keras.layers.EinsumDense):
+    """`EinsumDense` from the last axes of its input, as one product of matrices.
+
+    For an einsum TensorFlow multiplies batches of matrices, which costs a step of
+    decoding as much time to start as to compute.
+    """
+
+    def call(self, inputs, training=None):
+        outputs = ops.tensordot(inputs, self.kernel, axes=self._contracted)
+        if self.bias is not None:
+            outputs = outputs + self.bias
+        return outputs if self.activation is None else self.activation(outputs)
+
+    @property
+    def _contracted(self) -> int:
+        """How many axes of the input the kernel takes."""
+        of_inputs, of_kernel = self.equation.split("->")[0].split(",")
+        return len(set(of_inputs) & set(of_kernel))
+
+    def multiply_adds(self, inputs_shape) -> int:
+        """Those of its product."""
+        taken = self.kernel.shape[: self._contracted]
+        return (
+            math.prod(inputs_shape) * math.prod(self.kernel.shape) // math.prod(taken)
+        )
+
+    def quantize(self, mode=None, type_check=False, config=None):
+        super().quantize(mode, type_check=type_check, config=config)
 
 
 class HeadProjections:
@@ -84,7 +116,7 @@ class HeadProjections:
         return dense
 
     def _einsum_dense(self, equation, output_shape, bias_axes, name, activation=None):
-        dense = keras.layers.EinsumDense(
+        dense = Projection(
             equation,
             output_shape=output_shape,
             bias_axes=bias_axes if self.use_bias else None,

@@ -219,6 +219,12 @@ class AttentionCell(keras.layers.Layer):
         seen = initial_state[len(self._cell_sizes) + 1 :]
         return self._attend(queries, seen, return_attention_scores=True)[1]
 
+    def step_scores(self, before, after):
+        """Attention scores `(B, S)` of the step from the states `before` to `after`."""
+        query = (before if self.order == "bahdanau" else after)[0]
+        seen = before[len(self._cell_sizes) + 1 :]
+        return self._attend(query[:, None], seen, return_attention_scores=True)[1][:, 0]
+
     def get_config(self):
         return {
             **super().get_config(),

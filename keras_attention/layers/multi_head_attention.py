@@ -3,24 +3,23 @@
 from typing import Any
 
 import keras
-from keras import ops
 
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers import _axes
+from keras_attention.layers._key_value_cache import KeyValueCache
 from keras_attention.layers._projections import HeadProjections
 from keras_attention.layers.base import (
     BaseAttention,
     call_arguments,
     carry_mask,
     key_and_its_mask,
-    zero_hidden,
 )
 from keras_attention.layers.rotary_embedding import rotary_layer
 from keras_attention.ops import masks, scores
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class MultiHeadAttention(HeadProjections, BaseAttention):
+class MultiHeadAttention(HeadProjections, KeyValueCache, BaseAttention):
     """Several attentions side by side, each in learned spaces of its own.
 
     `concat_n(softmax(Q_n K_n^T / sqrt(H)) V_n) W_o`. The default for self-attention and
@@ -79,8 +78,9 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
         training: Whether to apply dropout.
         use_causal_mask: Query `i` sees keys up to `i + (S - T)`.
         attention_bias: Added to the logits, broadcastable to `(B, N, T, S)`.
-        cache: `(B, 2, S, K, H)`, projected keys and values, as in KerasHub; the keys
-            normalised and turned. Needs `value_dim == key_dim`.
+        cache: Keys `(B, K, S, H)` and values `(B, K, S, V)`, projected, the keys also
+            normalised and turned: from `empty_cache`, `cache_of` or the step before.
+            Heads come first, so that a step copies neither.
         cache_update_index: Position of the first query: projections of `value` are
             written there and queries see what is written so far; hide padding inside
             the cache by an `attention_mask` `(B, T, S)`. Without it the cache is used
@@ -266,10 +266,8 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
             cache_update_index=cache_update_index,
         )
         require(
-            cache is None or (self.value_dim == self.key_dim and len(query.shape) == 3),
-            "A `cache` needs `value_dim == key_dim` and a query (B, T, D).",
-            value_dim=self.value_dim,
-            key_dim=self.key_dim,
+            cache is None or len(query.shape) == 3,
+            "A `cache` needs a query (B, T, D).",
             query_shape=tuple(query.shape),
         )
         require(
@@ -301,49 +299,6 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
             return carry_mask(result[0], query_mask), result[1]
         return carry_mask(result, query_mask)
 
-    def _call_cached(
-        self,
-        query,
-        value,
-        key,
-        value_mask,
-        cache,
-        index,
-        query_mask,
-        attention_mask,
-        return_attention_scores,
-        training,
-        use_causal_mask,
-        attention_bias,
-    ):
-        # With an update `value_mask` tells about the new positions only, not the cache.
-        seen_mask = value_mask if index is None else None
-        mask = self.combined_mask(
-            query_mask, seen_mask, attention_mask, use_causal_mask
-        )
-        new_mask = None if index is None else value_mask
-        query, key, value = zero_hidden(query, key, value, query_mask, new_mask)
-        if index is not None:
-            key = self.project_key(key, index)
-            new = ops.stack([key, self.project_value(value)], axis=1)
-            cache = ops.slice_update(cache, (0, 0, index, 0, 0), new)
-            written = ops.arange(cache.shape[2]) < index + ops.shape(query)[1]
-            mask = masks.combine(mask, masks.Dense(written[None, :]))
-        output, attention_scores = self.attend_projected(
-            self.project_query(query, index),
-            cache[:, 0],
-            cache[:, 1],
-            mask=mask,
-            bias=attention_bias,
-            training=training,
-            return_attention_scores=return_attention_scores,
-            query_offset=index,
-        )
-        output = carry_mask(self.combine(output, query), query_mask)
-        if return_attention_scores:
-            return output, attention_scores, cache
-        return output, cache
-
     # --------------------------------------------------------------- shapes and config
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
@@ -360,11 +315,11 @@ class MultiHeadAttention(HeadProjections, BaseAttention):
         if cache is None:
             return super().compute_output_spec(*args, **kwargs)
         # What is attended is as long as the cache.
-        shape = (value.shape[0], cache.shape[2], value.shape[-1])
+        shape = (value.shape[0], cache[0].shape[2], value.shape[-1])
         given["value"] = keras.KerasTensor(shape, dtype=value.dtype)
         outputs = keras.tree.flatten(super().compute_output_spec(**given))
-        spec: Any = keras.KerasTensor(cache.shape, dtype=cache.dtype)
-        return (*outputs, spec)
+        specs: Any = tuple(keras.KerasTensor(x.shape, dtype=x.dtype) for x in cache)
+        return (*outputs, specs)
 
     def get_config(self):
         return {

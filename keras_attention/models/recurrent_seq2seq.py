@@ -121,16 +121,47 @@ class RecurrentSeq2Seq(keras.Model):
         memory, *finals = self.encoder(self.embedding(source), mask=mask)
         return memory, ops.concatenate(finals, axis=-1), mask
 
-    def initial_state(self, source: Tensor, max_length: int) -> list:
-        """State before the first step; it does not grow, so any length fits."""
-        del max_length
-        return self.decoder.initial_state(*self.encode(source))
+    def initial_state(
+        self, source: Tensor, max_length: int, return_attention_scores: bool = False
+    ) -> dict:
+        """State before the first step.
 
-    def step(self, tokens: Tensor, state: list) -> tuple[Tensor, list]:
+        Args:
+            source: `(B, S)` token ids.
+            max_length: Steps whose scores are collected; else any number fits.
+            return_attention_scores: Collect what each step looks at, as
+                `state["attention_scores"]` `(B, 1, max_length, S)`.
+
+        Raises:
+            ValueError: scores of a model without attention.
+        """
+        scores = None
+        if return_attention_scores:
+            self.decoder.require_scores()
+            batch_size, length = ops.shape(source)
+            shape = (batch_size, 1, max_length, length)
+            scores = ops.zeros(shape, dtype=self.compute_dtype)
+        return {
+            "decoder": self.decoder.initial_state(*self.encode(source)),
+            "position": ops.convert_to_tensor(0, dtype="int32"),
+            "attention_scores": scores,
+        }
+
+    def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
         x = self.embedding(tokens[:, None])[:, 0]
-        hidden, state = self.decoder.step(x, state)
-        return self.embedding(hidden[:, None], reverse=True)[:, 0], state
+        hidden, after = self.decoder.step(x, state["decoder"])
+        position, scores = state["position"], state["attention_scores"]
+        if scores is not None:
+            now = self.decoder.cell.step_scores(state["decoder"], after)
+            here = ops.arange(scores.shape[2]) == position
+            scores = ops.where(here[:, None], now[:, None, None], scores)
+        logits = self.embedding(hidden[:, None], reverse=True)[:, 0]
+        return logits, {
+            "decoder": after,
+            "position": position + 1,
+            "attention_scores": scores,
+        }
 
     def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
         """Alignments `(B, 1, T, S)`: what each step looked at.

@@ -159,12 +159,18 @@ class TransformerSeq2Seq(keras.Model):
             memory = layer(memory, mask=mask)
         return self.encoder_norm(memory), mask
 
-    def initial_state(self, source: Tensor, max_length: int) -> dict:
+    def initial_state(
+        self, source: Tensor, max_length: int, return_attention_scores: bool = False
+    ) -> dict:
         """State before the first of at most `max_length` steps.
 
         Args:
             source: `(B, S)` token ids.
             max_length: Tokens the caches have room for.
+            return_attention_scores: Collect what each step looks at, as
+                `state["attention_scores"]` `(B, N, max_length, S)`, from the last
+                block. A search hands it on for the hypotheses it returns with
+                `keep=lambda state: state["attention_scores"]`.
 
         Raises:
             ValueError: learned positions end before `max_length`.
@@ -177,10 +183,16 @@ class TransformerSeq2Seq(keras.Model):
             max_sequence_length=longest,
         )
         memory, mask = self.encode(source)
-        batch_size = ops.shape(source)[0]
+        batch_size, source_length = ops.shape(source)
+        scores = None
+        if return_attention_scores:
+            heads = self.decoders[-1].num_heads
+            shape = (batch_size, heads, max_length, source_length)
+            scores = ops.zeros(shape, dtype=self.compute_dtype)
         return {
             "position": ops.convert_to_tensor(0, dtype="int32"),
             "memory_mask": mask,
+            "attention_scores": scores,
             "self": [
                 layer.empty_cache(batch_size, max_length) for layer in self.decoders
             ],
@@ -193,21 +205,27 @@ class TransformerSeq2Seq(keras.Model):
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
         position = state["position"]
         x = self.embedding(tokens[:, None], start_index=position)
-        caches = []
+        caches, scores = [], state["attention_scores"]
         for layer, self_cache, cross_cache in zip(
             self.decoders, state["self"], state["cross"], strict=True
         ):
-            x, self_cache = layer(
+            is_shown = scores is not None and layer is self.decoders[-1]
+            x, *seen, self_cache = layer(
                 x,
                 None,
                 memory_mask=state["memory_mask"],
+                return_attention_scores=is_shown,
                 self_attention_cache=self_cache,
                 self_attention_cache_update_index=position,
                 cross_attention_cache=cross_cache,
             )
             caches.append(self_cache)
+            if is_shown:
+                here = ops.arange(scores.shape[2]) == position
+                scores = ops.where(here[:, None], seen[-1], scores)
         logits = self.embedding(self.decoder_norm(x), reverse=True)[:, 0]
-        return logits, {**state, "position": position + 1, "self": caches}
+        after = {"position": position + 1, "self": caches, "attention_scores": scores}
+        return logits, {**state, **after}
 
     def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
         """What each step looked at: scores of the last block, `(B, N, T, S)`."""

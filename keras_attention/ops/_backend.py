@@ -179,6 +179,20 @@ def add_to_slice(tensor: Tensor, start: tuple, update: Tensor) -> Tensor:
     return keras.ops.slice_update(tensor, start, old + update)
 
 
+def write_rows(tensor: Tensor, start: Any, rows: Tensor) -> Tensor:
+    """`tensor` `(B, N, L, H)` with `rows` `(B, N, T, H)` from place `start` on.
+
+    In TensorFlow's graphs `keras.ops.slice_update` runs a program of XLA for each call,
+    which takes longer than the step of a small model.
+    """
+    if BACKEND != "tensorflow":
+        return keras.ops.slice_update(tensor, (0, 0, start, 0), rows)
+    batch, heads, count, _ = sizes(rows)
+    axes = tf.range(batch), tf.range(heads), tf.range(count) + start
+    places = tf.stack(tf.meshgrid(*axes, indexing="ij"), axis=-1)
+    return tf.tensor_scatter_nd_update(tensor, places, rows)
+
+
 # ------------------------------------------------------------ vector-Jacobian product
 
 
@@ -233,7 +247,15 @@ def keep_mask(seed: Tensor, index: Tensor, shape: tuple, rate: float) -> Tensor:
         shape: Shape of the result.
         rate: Share of False entries, in [0, 1).
     """
-    return _UNIFORMS[BACKEND](seed, index, shape) >= rate
+    return uniform(seed, index, shape) >= rate
+
+
+def uniform(seed: Tensor, index: Tensor, shape: tuple) -> Tensor:
+    """float32 numbers in [0, 1), fixed by `(seed, index)` as in `keep_mask`.
+
+    Those of the first rows do not depend on how many rows there are.
+    """
+    return _UNIFORMS[BACKEND](seed, index, shape)
 
 
 def _uniform_tensorflow(seed, index, shape):

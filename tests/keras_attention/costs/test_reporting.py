@@ -89,9 +89,9 @@ def test_attention_equals_the_traced_graph(name):
 def test_a_cache_is_attended_over_its_whole_length():
     layer = layers.MultiHeadAttention(N, H)
     x = keras.Input((T, D), name="x")
-    cache = keras.Input((2, S, N, H), name="cache")
+    cache = tuple(keras.Input((N, S, H), name=name) for name in ("keys", "values"))
     y, _ = layer(x, x, cache=cache, cache_update_index=0)
-    model = keras.Model({"x": x, "cache": cache}, y)
+    model = keras.Model({"x": x, "keys": cache[0], "values": cache[1]}, y)
     report = costs.report(model, batch=B)
     assert report[layer.name].multiply_adds == 4 * B * T * D * N * H + (
         2 * B * N * T * S * H
@@ -310,7 +310,7 @@ def test_the_plot_shows_every_kind_and_the_total(tmp_path):
     figure = report.plot()
     products, activations = figure.axes
     labels = [line.get_label() for line in products.lines]
-    assert set(labels) == {"MultiHeadAttention", "EinsumDense", "Dense", "total"}
+    assert set(labels) == {"MultiHeadAttention", "Projection", "Dense", "total"}
     total = products.lines[labels.index("total")]
     assert list(total.get_xdata()) == [8, 16, 32, 64]
     assert total.get_ydata()[-1] == report.total.multiply_adds

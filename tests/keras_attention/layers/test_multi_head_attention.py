@@ -218,16 +218,13 @@ def cached_layer(**options):
     return layer
 
 
-def empty_cache(length, heads=N, size=H):
-    return ops.zeros((B, 2, length, heads, size))
-
-
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"num_key_value_heads": 1},
         {"sliding_window": 3},
+        {"value_dim": 7},
         {"score": "additive"},
         {"qk_norm": True, "logit_soft_cap": 2.0},
         {"rotary": True, "key_dim": 12},
@@ -242,8 +239,7 @@ def test_cached_steps_equal_the_whole_sequence(options, room):
     expected, expected_scores = layer(
         x, x, use_causal_mask=True, return_attention_scores=True
     )
-    heads = options.get("num_key_value_heads", N)
-    cache = empty_cache(S + room, heads, options.get("key_dim", H))
+    cache = layer.empty_cache(B, S + room)
     for step in range(S):
         now = x[:, step : step + 1]
         output, scores, cache = layer(
@@ -272,7 +268,7 @@ def test_cached_prompt_then_steps():
         prompt,
         prompt,
         use_causal_mask=True,
-        cache=empty_cache(S),
+        cache=layer.empty_cache(B, S),
         cache_update_index=0,
     )
     np.testing.assert_allclose(to_numpy(first), expected[:, :4], rtol=1e-5, atol=1e-5)
@@ -298,27 +294,28 @@ def test_static_cache_for_cross_attention():
     query, memory = tensor(B, T, D), tensor(B, S, D, seed=1)
     keys = np.arange(S)[None] < np.array([[4], [S]])
     expected = layer(query, memory, value_mask=keys)
-    cache = ops.stack([layer.project_key(memory), layer.project_value(memory)], axis=1)
+    cache = layer.cache_of(memory)
     output, same = layer(query, memory * np.nan, cache=cache, value_mask=keys)
     np.testing.assert_allclose(to_numpy(output), to_numpy(expected), **CLOSE)
-    np.testing.assert_array_equal(to_numpy(same), to_numpy(cache))
+    for one, other in zip(same, cache, strict=True):
+        np.testing.assert_array_equal(to_numpy(one), to_numpy(other))
 
 
 def test_a_static_cache_does_not_tell_where_the_query_stands():
     layer, x = cached_layer(rotary=True, key_dim=12), tensor(B, 1, D)
     with pytest.raises(ValueError, match="`rotary` needs a `cache_update_index`"):
-        layer(x, x, cache=empty_cache(S, size=12))
+        layer(x, x, cache=layer.empty_cache(B, S))
 
 
 def test_cache_shapes_of_a_symbolic_call():
-    layer = layers.MultiHeadAttention(N, H)
-    x, cache = keras.Input((1, D)), keras.Input((2, S, N, H))
+    layer = layers.MultiHeadAttention(N, H, value_dim=7)
+    x, cache = keras.Input((1, D)), (keras.Input((N, S, H)), keras.Input((N, S, 7)))
     output, scores, new = layer(
         x, x, cache=cache, cache_update_index=3, return_attention_scores=True
     )
     assert output.shape == (None, 1, D)
     assert scores.shape == (None, N, 1, S)
-    assert new.shape == cache.shape
+    assert [x.shape for x in new] == [x.shape for x in cache]
 
 
 # ----------------------------------------------------------------------------- refusals

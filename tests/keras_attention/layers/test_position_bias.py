@@ -20,7 +20,7 @@ def check_cached_steps(bias_layer):
     attention = layers.MultiHeadAttention(3, 4)
     bias = bias_layer(x)
     expected = to_numpy(attention(x, x, use_causal_mask=True, attention_bias=bias))
-    cache = ops.zeros((2, 2, 9, 3, 4))
+    cache = attention.empty_cache(2, 9)
 
     def step(now, cache, index):
         bias = bias_layer(now, key=9, query_offset=index)

@@ -76,7 +76,7 @@ def test_cached_steps_equal_the_whole_sequence():
             now, now, use_causal_mask=True, cache=cache, cache_update_index=index
         )
 
-    step, cache = compiled(step), ops.zeros((B, 2, S + 2, N, 12))
+    step, cache = compiled(step), layer.empty_cache(B, S + 2)
     for index in range(S):
         where = ops.convert_to_tensor(index, "int32")
         output, cache = step(x[:, index : index + 1], cache, where)

@@ -138,6 +138,17 @@ def test_add_to_slice(start, size):
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.parametrize("start", [0, 2])
+@pytest.mark.parametrize("count", [1, 3])
+def test_write_rows(start, count):
+    whole, rows = tensor(2, 3, 5, 7), tensor(2, 3, count, 7, seed=1)
+    expected = to_numpy(whole).copy()
+    expected[:, :, start : start + count] = to_numpy(rows)
+    write = compiled(_backend.write_rows)
+    start = ops.convert_to_tensor(start, "int32")
+    np.testing.assert_array_equal(to_numpy(write(whole, start, rows)), expected)
+
+
 def test_read_gives_the_value_of_a_variable():
     value = _backend.read(keras.Variable(np.arange(3.0)))
     assert not isinstance(value, keras.Variable)
