@@ -17,7 +17,7 @@ help:
 	@echo "make test-backends  the library's tests on JAX and PyTorch"
 	@echo "make lint           ruff and mypy"
 	@echo "make docs           the documentation, into site/"
-	@echo "make bench          side by side with Keras"
+	@echo "make bench          side by side with Keras, PyTorch and others"
 	@echo "make clean          remove what was built; environments and saved models stay"
 
 demo: .venv/installed

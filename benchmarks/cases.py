@@ -76,6 +76,11 @@ class Case:
         return self.shape[1]
 
     @property
+    def tokens(self) -> int:
+        """That a step writes, if it decodes."""
+        return self.shape[0] * self.length if self.computes == DECODING else 0
+
+    @property
     def contenders(self) -> list[str]:
         """Ours, then the peers in the order of the targets."""
         peers = (target.peer for target in self.targets if target.peer)

@@ -30,9 +30,10 @@ class Measurement:
         version: Framework and version.
         first_call: Seconds of the first step, tracing included.
         rounds: Seconds of each round after a warm-up step.
-        cpu_rounds: Seconds of all cores together, of the same.
         growth: Peak growth of resident memory over all steps, in MB.
         error: Why there are no numbers, or empty.
+        cpu_rounds: Seconds of all cores together, of the same rounds.
+        tokens: That a step writes, if it decodes.
     """
 
     case: str
@@ -40,9 +41,10 @@ class Measurement:
     version: str = ""
     first_call: float = 0.0
     rounds: list[float] = field(default_factory=list)
-    cpu_rounds: list[float] = field(default_factory=list)
     growth: float = 0.0
     error: str = ""
+    cpu_rounds: list[float] = field(default_factory=list)
+    tokens: int = 0
 
     @property
     def seconds(self) -> float:
@@ -66,7 +68,7 @@ class Worker:
     """
 
     def __init__(self, contender: str, case: Case):
-        self.measurement = Measurement(case.name, contender)
+        self.measurement = Measurement(case.name, contender, tokens=case.tokens)
         python = PYTHONS.get(contender, Path(sys.executable))
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (see __exit__)
         self.process = subprocess.Popen(
@@ -145,5 +147,6 @@ def measure(
         for worker, seconds in zip(workers, rounds, strict=True):
             measured = worker.measurement
             measured.rounds = [] if measured.error else seconds
-            measured.cpu_rounds = measured.cpu_rounds[-len(measured.rounds) :]
+            steps = len(measured.cpu_rounds)
+            measured.cpu_rounds = measured.cpu_rounds[steps - len(measured.rounds) :]
         return [worker.measurement for worker in workers]

@@ -11,6 +11,10 @@ from pathlib import Path
 from benchmarks.cases import NOT_SLOWER, Case, Target
 from benchmarks.compare import Measurement
 
+MEASURED = (
+    *("case", "contender", "time", "fastest", "CPU time", "memory growth"),
+    *("first call", "tokens per CPU second"),
+)
 UNITS = {"seconds": "s", "cpu": "s", "growth": "MB", "first_call": "s"}
 NAMES = {
     "seconds": "time",
@@ -94,7 +98,7 @@ def markdown(judged: Sequence[Verdict], measurements: Sequence[Measurement]) -> 
                 [_verdict_row(verdict) for verdict in judged],
             ),
             _table(
-                ("case", "contender", "time", "fastest", "memory growth", "first call"),
+                MEASURED,
                 [measurement_row(m) for m in measurements],
             ),
         ]
@@ -127,17 +131,18 @@ def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
 
 
 def measurement_row(measurement: Measurement) -> tuple[str, ...]:
-    """Cells of one contender: time, fastest round, memory growth, first call."""
+    """Cells of one contender, as `MEASURED` names them."""
     m = measurement
     if m.error:
-        return m.case, m.contender, m.error.replace("|", "/"), "", "", ""
-    times = (f"{1e3 * seconds:.1f} ms" for seconds in (m.seconds, m.fastest))
+        return m.case, m.contender, m.error.replace("|", "/"), "", "", "", "", ""
+    times = (f"{1e3 * seconds:.1f} ms" for seconds in (m.seconds, m.fastest, m.cpu))
     return (
         m.case,
         m.contender,
         *times,
         f"{m.growth:.0f} MB",
         f"{m.first_call:.2f} s",
+        f"{m.tokens / m.cpu:,.0f}" if m.tokens else "",
     )
 
 

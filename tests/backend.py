@@ -150,3 +150,33 @@ def mask_of(x: Any) -> np.ndarray | None:
     """The hidden mask of `x`."""
     mask = keras_backend.get_keras_mask(x)
     return None if mask is None else to_numpy(mask)
+
+
+def second_gradient(function, query, key, value):
+    """The gradient for `key` of the sum of squares of the gradient for `query`."""
+
+    def loss(query, key):
+        return ops.sum(ops.sin(function(query, key, value)))
+
+    if BACKEND == "tensorflow":
+        import tensorflow as tf
+
+        with tf.GradientTape() as outer:
+            outer.watch(key)
+            with tf.GradientTape() as inner:
+                inner.watch(query)
+                first = loss(query, key)
+            squares = tf.reduce_sum(inner.gradient(first, query) ** 2)
+        return to_numpy(outer.gradient(squares, key))
+    if BACKEND == "jax":
+        import jax
+
+        def squares(key):
+            return (jax.grad(loss)(query, key) ** 2).sum()
+
+        return to_numpy(jax.jit(jax.grad(squares))(key))
+    import torch
+
+    query, key = (x.detach().clone().requires_grad_() for x in (query, key))
+    (first,) = torch.autograd.grad(loss(query, key), query, create_graph=True)
+    return to_numpy(torch.autograd.grad((first**2).sum(), key)[0])

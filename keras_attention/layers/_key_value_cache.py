@@ -11,9 +11,10 @@ from keras_attention.ops import _backend, masks
 class KeyValueCache:
     """Before `BaseAttention` among the bases of a layer with head projections.
 
-    A cache is a pair, keys `(B, K, S, H)` and values `(B, K, S, V)`. Heads come first
-    in it: a step then multiplies it as it lies, and TensorFlow's graph optimizer
-    removes the transposition to and from the layout of `attend`.
+    A cache is a pair, keys `(B, K, S, H)` and values `(B, K, S, V)`. Heads come first,
+    as `attend` multiplies them: inside a TensorFlow graph the transpositions to its
+    layout and back fall away, so that a step copies neither (but with `K < N`, where
+    `attend` repeats them).
     """
 
     def empty_cache(self, batch_size: Any, length: int) -> tuple[Any, Any]:

@@ -42,8 +42,9 @@ class Projection(keras.layers.EinsumDense):
             math.prod(inputs_shape) * math.prod(self.kernel.shape) // math.prod(taken)
         )
 
-    def quantize(self, mode=None, type_check=False, config=None):
-        super().quantize(mode, type_check=type_check, config=config)
+    def quantize(self, mode=None, type_check=True, config=None):
+        # The check is for subclasses that compute something else.
+        super().quantize(mode, type_check=False, config=config)
 
 
 class HeadProjections:

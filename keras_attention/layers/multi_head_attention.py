@@ -80,7 +80,6 @@ class MultiHeadAttention(HeadProjections, KeyValueCache, BaseAttention):
         attention_bias: Added to the logits, broadcastable to `(B, N, T, S)`.
         cache: Keys `(B, K, S, H)` and values `(B, K, S, V)`, projected, the keys also
             normalised and turned: from `empty_cache`, `cache_of` or the step before.
-            Heads come first, so that a step copies neither.
         cache_update_index: Position of the first query: projections of `value` are
             written there and queries see what is written so far; hide padding inside
             the cache by an `attention_mask` `(B, T, S)`. Without it the cache is used

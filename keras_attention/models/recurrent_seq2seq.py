@@ -140,7 +140,7 @@ class RecurrentSeq2Seq(keras.Model):
             self.decoder.require_scores()
             batch_size, length = ops.shape(source)
             shape = (batch_size, 1, max_length, length)
-            scores = ops.zeros(shape, dtype=self.compute_dtype)
+            scores = ops.zeros(shape, dtype=self.embedding.compute_dtype)
         return {
             "decoder": self.decoder.initial_state(*self.encode(source)),
             "position": ops.convert_to_tensor(0, dtype="int32"),

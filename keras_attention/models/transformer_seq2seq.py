@@ -170,7 +170,8 @@ class TransformerSeq2Seq(keras.Model):
             return_attention_scores: Collect what each step looks at, as
                 `state["attention_scores"]` `(B, N, max_length, S)`, from the last
                 block. A search hands it on for the hypotheses it returns with
-                `keep=lambda state: state["attention_scores"]`.
+                `keep=lambda state: state["attention_scores"]`: a row for each token
+                read, of no meaning after the end of its hypothesis.
 
         Raises:
             ValueError: learned positions end before `max_length`.
@@ -188,7 +189,7 @@ class TransformerSeq2Seq(keras.Model):
         if return_attention_scores:
             heads = self.decoders[-1].num_heads
             shape = (batch_size, heads, max_length, source_length)
-            scores = ops.zeros(shape, dtype=self.compute_dtype)
+            scores = ops.zeros(shape, dtype=self.embedding.compute_dtype)
         return {
             "position": ops.convert_to_tensor(0, dtype="int32"),
             "memory_mask": mask,

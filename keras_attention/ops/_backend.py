@@ -54,16 +54,36 @@ def read(x: Any) -> Tensor:
 def untaped(x: Tensor) -> Tensor:
     """`x` for the inside of a function that has a gradient of its own.
 
-    Eager TensorFlow would record what happens there as well. JAX must not lose sight of
-    it: for second gradients it differentiates the inside.
+    Eager TensorFlow would record what happens there as well, and PyTorch would tie the
+    output to itself. JAX must not lose sight of `x`: for second gradients it
+    differentiates the inside.
     """
-    return tf.stop_gradient(x) if BACKEND == "tensorflow" else x
+    return x if BACKEND == "jax" else keras.ops.stop_gradient(x)
+
+
+def differentiable_once(x: Tensor) -> Tensor:
+    """A gradient that TensorFlow may not differentiate again: it would get it wrong."""
+    if BACKEND != "tensorflow":
+        return x
+
+    @tf.custom_gradient
+    def identity(x):
+        def second(*_):
+            raise NotImplementedError(
+                "The blockwise path has no second gradient on TensorFlow. Take "
+                "implementation='dense', or flash_attention=False of a layer."
+            )
+
+        return tf.identity(x), second
+
+    return identity(x)
 
 
 def as_written(function: Callable) -> Callable:
     """`function` without TensorFlow's AutoGraph, which would translate all it calls.
 
-    That takes seconds inside a `tf.function` and changes nothing here.
+    That takes seconds inside a `tf.function`. A function of the user's own that is
+    called inside branches on tensors with `keras.ops.cond` and `where`.
     """
     if BACKEND == "tensorflow":
         return tf.autograph.experimental.do_not_convert(function)

@@ -20,7 +20,6 @@ IMPLEMENTATIONS = ("dense", "blockwise", "fused", "flash")
 
 
 @_backend.as_written
-@_backend.as_written
 def attend(
     query: Tensor,
     key: Tensor,
@@ -38,10 +37,11 @@ def attend(
 ) -> Any:
     """Softmax attention `softmax(score(Q, K) + bias) V`, restricted by a mask.
 
-    Exact on every path. *Dense* holds the scores `(B, N, T, S)`; *blockwise* never does
-    (memory `O(T + S)`, one more pass over the scores in the backward pass) and skips
-    blocks that the mask leaves empty; *fused* is the framework's own kernel for
-    `scaled_dot`. Time `O(B N T S H)`.
+    Exact on every path. *Dense* holds the scores `(B, N, T, S)`. *Blockwise* holds a
+    tile of them, in memory `O(T + S)`, skips blocks that the mask leaves empty and
+    computes the scores again for the gradient (where a call has at most 16 tiles,
+    TensorFlow keeps them); of second gradients it has JAX's alone. *Fused* is the
+    framework's own kernel for `scaled_dot`. Time `O(B N T S H)`.
 
     Shapes:
         B batch, T query length, S key length, N heads, K key/value heads (a divisor of
@@ -106,6 +106,8 @@ def attend(
     sink = None if sink is None else _backend.read(sink)
     added = bias if sink is None else sink  # no kernel adds anything to the logits
     path = implementation or choose(problem, query, key, value, added)
+    if path == "blockwise" and 0 in (*query.shape[:3], key.shape[1]):
+        path = "dense"  # there is nothing to cut into tiles
     if path == "flash":
         fits = can_fuse(problem, query, key, value, added)
         one_row = query.shape[1] == 1  # its scores are no larger than a key

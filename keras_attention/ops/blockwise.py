@@ -20,6 +20,7 @@ from typing import Any
 
 from keras import ops
 
+from keras_attention.ops import _backend
 from keras_attention.ops._backend import scan, sizes
 from keras_attention.ops.backward import backward
 from keras_attention.ops.passes import (
@@ -58,19 +59,20 @@ def blockwise(
 
     @ops.custom_gradient
     def attend(*tensors):
-        # Eager TensorFlow would tape every tile; the gradient is below.
-        tensors = tuple(ops.stop_gradient(x) for x in tensors)
+        # The gradient is below.
+        tensors = tuple(_backend.untaped(x) for x in tensors)
         fixed, sinks = tensors[: len(held)], tensors[len(held) : start]
         tensors = tensors[start:]
         own, counts = problem.with_tensors(fixed), (len(biases), len(sinks))
         plan = Plan.of(own, tensors[0], tensors[1], *counts)
         output, rows = _forward(plan, sinks, *tensors)
-        kept = ops.stop_gradient(output)  # PyTorch: no cycle through `output`
+        kept = _backend.untaped(output)
 
         def gradient(*args, upstream=None):
             # TensorFlow and JAX pass the upstream gradient by position.
             upstream = args[0] if upstream is None else upstream
             grads = backward(plan, kept, rows, sinks, upstream, *tensors)
+            grads = tuple(_backend.differentiable_once(x) for x in grads)
             return (*[None] * len(held), *grads)
 
         return output, gradient

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+from keras_attention import layers
 from keras_attention.layers._projections import HeadProjections
 from tests.backend import tensor, to_numpy
 
@@ -87,3 +88,18 @@ def test_config_has_every_argument():
 def test_sizes_are_positive():
     with pytest.raises(ValueError, match="`value_dim` must be a positive integer"):
         Projected(num_heads=3, key_dim=11, value_dim=0)
+
+
+@pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
+def test_a_model_quantizes_its_projections():
+    """As Keras's own: `Model.quantize` leaves out kinds of layers it does not know."""
+    x = keras.Input((5, 16))
+    y = layers.MultiHeadAttention(num_heads=2, key_dim=8)(x, x)
+    model = keras.Model(x, y)
+    numbers = tensor(2, 5, 16)
+    before = to_numpy(model(numbers))
+    model.quantize("int8")
+    (attention,) = (x for x in model.layers if isinstance(x, layers.MultiHeadAttention))
+    assert attention.query_dense.quantization_mode == "int8"
+    # 8 bits keep two digits of numbers of size 1.
+    np.testing.assert_allclose(to_numpy(model(numbers)), before, atol=0.05)

@@ -270,3 +270,13 @@ def test_bias_of_minus_infinity_leaves_an_even_row(path):
     output = attend(query, key, value, bias=bias, implementation=path)
     expected = to_numpy(value).mean(axis=1, keepdims=True)
     np.testing.assert_allclose(to_numpy(output), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0)], ids=["batch", "queries"])
+def test_nothing_to_attend_from_gives_nothing(shape):
+    """An empty batch reaches the blockwise path where its mask spares work."""
+    batch, queries = shape
+    query, key = tensor(batch, queries, 2, 4), tensor(batch, 5, 2, 4)
+    for mask in (None, masks.Local(2)):
+        output = attend(query, key, key, mask, implementation="blockwise")
+        assert tuple(output.shape) == (batch, queries, 2, 4)

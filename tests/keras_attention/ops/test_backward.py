@@ -7,8 +7,10 @@ from keras import ops
 from keras_attention import masks
 from keras_attention.ops import attend, tiling
 from tests.backend import (
+    BACKEND,
     compiled,
     jax_only,
+    second_gradient,
     slow_on_jax,
     tensor,
     tensorflow_only,
@@ -212,3 +214,22 @@ def test_dropout_is_the_same_both_ways_in_xla_and_at_any_length(jit, static):
     gradient = to_numpy(gradient)[..., 0].transpose(0, 2, 1)
     np.testing.assert_allclose(gradient, read, rtol=1e-5, atol=1e-6)
     assert 0.4 < (read != 0).mean() < 0.8
+
+
+@pytest.mark.parametrize("name", ["causal", "global | local"])
+def test_second_gradients_are_right_or_refused(name, monkeypatch):
+    """JAX has them; TensorFlow and PyTorch must not give wrong ones in silence."""
+    monkeypatch.setattr(tiling, "PASS_COST", -(10**6))
+    blockwise, dense = (
+        attention(path, mask=MASKS[name](T, S)) for path in ("blockwise", "dense")
+    )
+    if BACKEND == "jax":
+        found, expected = (second_gradient(f, *inputs()) for f in (blockwise, dense))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+        return
+    refusal = {
+        "tensorflow": (NotImplementedError, "no second gradient on TensorFlow"),
+        "torch": (RuntimeError, "does not require grad"),
+    }[BACKEND]
+    with pytest.raises(refusal[0], match=refusal[1]):
+        second_gradient(blockwise, *inputs())

@@ -9,6 +9,7 @@ from tests.backend import (
     BACKEND,
     compiled,
     jax_only,
+    second_gradient,
     slow_on_jax,
     tensor,
     to_numpy,
@@ -135,36 +136,6 @@ def test_second_gradients_hold_too():
     found = second_gradient(chunked, *tensors)
     expected = second_gradient(lambda *x: by_pairs(*x, allowed), *tensors)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-
-
-def second_gradient(function, query, key, value):
-    """The gradient for `key` of the sum of squares of the gradient for `query`."""
-
-    def loss(query, key):
-        return ops.sum(ops.sin(function(query, key, value)))
-
-    if BACKEND == "tensorflow":
-        import tensorflow as tf
-
-        with tf.GradientTape() as outer:
-            outer.watch(key)
-            with tf.GradientTape() as inner:
-                inner.watch(query)
-                first = loss(query, key)
-            squares = tf.reduce_sum(inner.gradient(first, query) ** 2)
-        return to_numpy(outer.gradient(squares, key))
-    if BACKEND == "jax":
-        import jax
-
-        def squares(key):
-            return (jax.grad(loss)(query, key) ** 2).sum()
-
-        return to_numpy(jax.jit(jax.grad(squares))(key))
-    import torch
-
-    query, key = (x.detach().clone().requires_grad_() for x in (query, key))
-    (first,) = torch.autograd.grad(loss(query, key), query, create_graph=True)
-    return to_numpy(torch.autograd.grad((first**2).sum(), key)[0])
 
 
 def test_masks_hide_keys_and_queries():
