@@ -23,9 +23,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         cases = [case.at_length(min(case.length, QUICK_LENGTH)) for case in cases]
     if arguments.mode == "compare":
         _compare(cases, arguments)
-    elif arguments.mode == "lengths":
-        folder = arguments.output or RESULTS
-        lengths.run(None if arguments.quick else folder, arguments.quick)
+    elif arguments.mode in ("lengths", "pipeline"):
+        folder = None if arguments.quick else arguments.output or RESULTS
+        {"lengths": lengths, "pipeline": pipeline}[arguments.mode].run(
+            folder, arguments.quick
+        )
     else:
         _alone(arguments.mode, cases, arguments.quick)
     return 0
@@ -89,8 +91,6 @@ def _alone(mode: str, cases: Sequence[Case], quick: bool) -> None:
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     if mode == "crossover":
         crossover.run(quick)
-    elif mode == "pipeline":
-        pipeline.run(quick)
     else:
         tiles.run(cases, quick)
 

@@ -1,20 +1,25 @@
 """`python -m benchmarks pipeline`: does translation's training wait for its input?
 
 Trains the `small` preset's model for some steps, fed as `fit` feeds it, and tells
-waiting for a batch from computing on it. Prints the share of both in the time, and of
-padding in the tokens of an epoch, beside the targets (row 16).
+waiting for a batch from computing on it. Prints the share of waiting in the time, and
+of padding in the tokens of an epoch, beside the targets (row 16), and writes them into
+`results/pipeline.md`.
 """
 
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 
+from benchmarks import report
+from benchmarks.cases import Target
+
 STEPS, QUICK_STEPS, WARM_UP = 200, 2, 20
-MOST_PADDING, MOST_WAITING = 0.20, 0.03
+TARGETS = {"padding": 20.0, "waiting for input": 3.0}  # percent, at most
 
 
-def run(quick: bool) -> None:
-    """Print the two shares."""
+def run(folder: Path | None, quick: bool) -> None:
+    """Print the two shares and write them into `folder`."""
     from applications.pipeline import run as runs
     from applications.pipeline import training
     from applications.translation.application import Translation
@@ -28,13 +33,21 @@ def run(quick: bool) -> None:
         application.prepare(config, directory)
         data = application.load(config, directory)
         waiting = _waiting(application, config, data, QUICK_STEPS if quick else STEPS)
-    padding = _padding(data)
-    for name, share, most in (
-        ("padding", padding, MOST_PADDING),
-        ("waiting for input", waiting, MOST_WAITING),
-    ):
-        verdict = "met" if share <= most else "missed"
-        print(f"{name}: {100 * share:.1f} %, at most {100 * most:.0f} %: {verdict}")
+    found = {"padding": _padding(data), "waiting for input": waiting}
+    text = markdown(preset, {name: 100 * share for name, share in found.items()})
+    print(text)
+    if folder is not None:
+        (folder / "pipeline.md").write_text(text + "\n")
+
+
+def markdown(preset: str, percent: dict[str, float]) -> str:
+    """The shares beside their targets."""
+    lines = ["| row | share of | at most | reached | |", "|---|---|---|---|---|"]
+    for name, most in TARGETS.items():
+        word = report.Verdict(name, Target(16, "share", most), percent[name]).word
+        lines.append(f"| 16 | {name} | {most:.0f} % | {percent[name]:.1f} % | {word} |")
+    about = f"Translation's `{preset}` preset, {date.today()}: {report.machine()}."
+    return "\n".join([about, "", *lines])
 
 
 def _padding(data) -> float:

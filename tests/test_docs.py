@@ -1,15 +1,18 @@
 """The documentation's own code: what would go missing without a word."""
 
+import ast
 import importlib.util
 import inspect
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from keras_attention import layers, masks
+from keras_attention import decoding, layers, losses, masks
 
 DOCS = Path(__file__).parents[1] / "docs"
+MIGRATION = (DOCS / "migrating-decoding.md").read_text("utf-8")
 
 
 def hook(name):
@@ -36,3 +39,35 @@ def test_every_layer_with_scores_has_a_picture():
         if "return_attention_scores" in call:
             row = gallery.ROWS.get(layer.__name__, gallery.Row())
             assert gallery.picture(layer, row), layer.__name__
+
+
+def test_every_sampler_of_keras_hub_has_its_line():
+    samplers = pytest.importorskip("keras_hub").samplers
+    kinds = {
+        name for name in dir(samplers) if isinstance(getattr(samplers, name), type)
+    }
+    kinds -= {"Sampler"}
+    assert kinds
+    assert not [name for name in sorted(kinds) if f"| `{name}(" not in MIGRATION]
+
+
+def test_calls_in_the_tables_have_arguments_that_exist():
+    """The blocks of the page run, see `test_readme`; its tables are read here."""
+    rows = [line for line in MIGRATION.splitlines() if line.startswith("|")]
+    ours = {
+        name: kind
+        for module in (decoding, layers, losses)
+        for name, kind in vars(module).items()
+        if isinstance(kind, type)
+    }
+    seen = set()
+    for code in re.findall(r"`(\w+\([^`]*\))`", "\n".join(rows)):
+        call = ast.parse(code, mode="eval").body
+        if kind := ours.get(call.func.id):
+            bases = [vars(base).get("__init__") for base in kind.__mro__]
+            known = {
+                x for init in bases if init for x in inspect.signature(init).parameters
+            }
+            assert {keyword.arg for keyword in call.keywords} <= known, code
+            seen.add(call.func.id)
+    assert {"GreedySearch", "SamplingSearch", "BeamSearch", "AttentionCell"} <= seen

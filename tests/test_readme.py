@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SLOW = {"migrating-decoding.md"}  # imports KerasHub and compiles its `generate`
 # `<!-- not run: reason -->` on the line before a block leaves it out.
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: .+? -->\n+)?```python\n(?P<code>.*?)^```$",
@@ -27,7 +28,12 @@ def pages_with_code() -> list[Path]:
     return [page for page in PAGES if any(blocks(page.read_text("utf-8")))]
 
 
-@pytest.mark.parametrize("page", pages_with_code(), ids=lambda p: str(p.name))
+def case(page: Path):
+    marks = [pytest.mark.slow] if page.name in SLOW else []
+    return pytest.param(page, id=page.name, marks=marks)
+
+
+@pytest.mark.parametrize("page", [case(page) for page in pages_with_code()])
 def test_blocks_run_in_order(page, tmp_path, monkeypatch):
     pytest.importorskip("tensorflow", reason="the pages are written for TensorFlow")
     monkeypatch.chdir(tmp_path)

@@ -77,5 +77,5 @@ class Hypotheses(NamedTuple):
             tokens=ops.where(here, tokens[..., None], self.tokens),
             lengths=lengths,
             log_probabilities=found,
-            finished=self.finished | (ends & ~still & (found > -inf)),
+            finished=(self.finished | (ends & ~still)) & (found > -inf),
         )

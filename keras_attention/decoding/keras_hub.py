@@ -69,7 +69,7 @@ class KerasHubSeq2SeqLM:
     ```python
     lm = KerasHubSeq2SeqLM(keras_hub.models.Seq2SeqLM.from_preset("bart_base_en"))
     search = BeamSearch(max_length=64, start_token=2, end_token=2, pad_token=1)
-    state = lm.initial_state(source, source_mask, search.max_length)
+    state = lm.initial_state(source, search.max_length, source_mask)
     found = search.search(lm.step, state, batch_size=len(source))
     ```
     """
@@ -78,15 +78,18 @@ class KerasHubSeq2SeqLM:
         self.model = model
 
     def initial_state(
-        self, source: Tensor, source_mask: Tensor, max_length: int
+        self, source: Tensor, max_length: int, source_mask: Tensor | None = None
     ) -> dict:
         """State before the first step.
 
         Args:
             source: `(B, S)` token ids.
-            source_mask: `(B, S)`, True = a real token.
-            max_length: Tokens the cache has room for.
+            max_length: Steps the cache has room for.
+            source_mask: `(B, S)`, True = a real token; by default all are.
         """
+        source = ops.cast(source, "int32")
+        if source_mask is None:
+            source_mask = ops.ones_like(source)
         first = ops.zeros((ops.shape(source)[0], max_length), dtype="int32")
         _, memory, self_cache, cross_cache = self.model._build_cache(
             source, source_mask, first

@@ -55,6 +55,9 @@ class MinLength:
     Args:
         min_length: Fewest tokens of a hypothesis, counted as `max_length` is.
         token: The end token.
+
+    Raises:
+        ValueError: `min_length` is not a positive integer.
     """
 
     def __init__(self, min_length: int, token: int) -> None:
@@ -78,6 +81,9 @@ class RepetitionPenalty:
         penalty: Above 0; 1 changes nothing.
         with_prompt: Whether tokens of the prompt count as written.
 
+    Raises:
+        ValueError: `penalty` is not positive.
+
     Source: Keskar et al. 2019, arXiv:1909.05858, section 4.1, on logits.
     """
 
@@ -100,6 +106,9 @@ class NoRepeatNGrams:
             in summarization.
         with_prompt: Whether n-grams of the prompt count as written.
 
+    Raises:
+        ValueError: `size` is not a positive integer.
+
     Source: Paulus et al. 2017, arXiv:1705.04304, section 2.5.
     """
 
@@ -111,16 +120,14 @@ class NoRepeatNGrams:
         tokens, counts = prefix.text(self.with_prompt)
         if self.with_prompt:
             tokens, counts = _together(tokens, counts)
-        length, before = tokens.shape[2], self.size - 1
-        if length < self.size:
-            return log_probabilities
+        before = self.size - 1
         total = ops.sum(ops.cast(counts, "int32"), axis=-1, keepdims=True)
         matches = counts[..., before:]
         for place in range(before):
             # What stands `before - place` tokens back from the next token.
             last = ops.maximum(total - before + place, 0)
             same = tokens == ops.take_along_axis(tokens, last, axis=-1)
-            matches = matches & same[..., place : length - before + place]
+            matches = matches & same[..., place : place - before]
         matches = matches & (total >= before)
         repeats = _marked(
             tokens[..., before:], matches, ops.shape(log_probabilities)[-1]
@@ -135,7 +142,10 @@ class ForcedPrefix:
 
     Args:
         tokens: `(P,)`, or `(B, P)` with a row for each item, integers. A negative one
-            leaves the place free.
+            leaves the place free. One that the model does not have leaves nothing.
+
+    Raises:
+        ValueError: `tokens` has another rank, or none.
     """
 
     def __init__(self, tokens: Any) -> None:

@@ -19,7 +19,7 @@ class SamplingSearch(Search):
 
     A call draws one uniform number for each hypothesis and step and looks up where it
     falls. The draws of a row depend on the seed and on the row's place, not on the
-    other rows or their number.
+    other rows or their number; those of XLA in TensorFlow are others than without it.
 
     Shapes: `B` batch, `n` = `num_return`, `L` = `max_length`, `V` vocabulary.
 
@@ -41,12 +41,14 @@ class SamplingSearch(Search):
 
     Returns:
         `search` returns a `Decoded` of `num_return` hypotheses for each item, the most
-        probable first. Scores are log-probabilities at temperature 1, nothing cut off.
-        It takes a `seed`, an integer or a scalar integer tensor, needed inside
-        `jax.jit` and in a SavedModel; without one every call draws anew.
+        probable first. Scores are log-probabilities at temperature 1, nothing cut off,
+        as the rules leave them. It takes a `seed`, an integer or a scalar integer
+        tensor; without one every call draws anew. `jax.jit` needs one, and so should a
+        signature of a SavedModel, which else draws the same in every new process.
 
     Raises:
-        ValueError: An argument is out of its range.
+        ValueError: An argument is out of its range; `top_p` or `top_k` where the size
+            of the vocabulary is unknown.
 
     Examples:
     >>> from keras import ops
@@ -112,12 +114,16 @@ class SamplingSearch(Search):
         """Tokens (B, K) at the place of `draw` in [0, 1) among what is left."""
         logits = log_probabilities / self.temperature
         if self.top_k is None and self.top_p == 1:
-            kept = self._likely(ops.softmax(logits, axis=-1))
-            return _place(kept, draw)
+            return _place(self._likely(_chances(logits)), draw)
         size = log_probabilities.shape[-1]
+        require(
+            size is not None,
+            "`top_k` and `top_p` need logits whose last axis has a known size.",
+            shape=tuple(log_probabilities.shape),
+        )
         count = size if self.top_k is None else min(self.top_k, size)
         logits, tokens = ops.top_k(logits, count)  # the most probable first
-        chances = ops.softmax(logits, axis=-1)
+        chances = _chances(logits)
         before = ops.cumsum(chances, axis=-1) - chances
         chances = ops.where(before < self.top_p, chances, 0.0)
         place = _place(self._likely(chances), draw)
@@ -130,15 +136,18 @@ class SamplingSearch(Search):
         return ops.where(chances >= least, chances, 0.0)
 
 
+def _chances(logits: Tensor) -> Tensor:
+    """The softmax, of which Keras warns where a single token is left."""
+    return ops.exp(ops.log_softmax(logits, axis=-1))
+
+
 def _place(chances: Tensor, draw: Tensor) -> Tensor:
     """Where `draw` times the sum of `chances` (B, K, n) falls among their running sums.
 
-    Never at a chance of 0, however the sums are rounded.
+    Never at a chance of 0: sums taken in parallel are rounded each in its own way, so
+    they may fall, or rise where nothing is added. If none is above the draw the most
+    probable place is taken.
     """
     sums = ops.cumsum(chances, axis=-1)
-    total = sums[..., -1:]
-    place, last = (
-        ops.sum(ops.cast(below, "int32"), axis=-1)
-        for below in (sums <= draw * total, sums < total)
-    )
-    return ops.minimum(place, last)
+    above = (sums > draw * sums[..., -1:]) & (chances > 0)
+    return ops.argmax(ops.where(above, 2.0, chances), axis=-1)  # the first above

@@ -87,7 +87,7 @@ class Search(abc.ABC):
     ) -> None:
         self.max_length = positive_integer("max_length", max_length)
         require(
-            min_length <= max_length,
+            positive_integer("min_length", min_length) <= max_length,
             "`min_length` must be at most `max_length`.",
             min_length=min_length,
             max_length=max_length,
@@ -152,18 +152,20 @@ class Search(abc.ABC):
 
         Args:
             step: `(tokens (B,), state) -> (logits (B, V), state)`, see `Decodable`.
-            state: The state before the first token.
+            state: The state before the first token, with room for `max_length` steps,
+                with a prompt for `max_length + P - 1`. A search cannot check that, and
+                past the end of a cache JAX writes over its last place in silence.
             batch_size: `B`, an integer or a scalar tensor.
             prompt: (B, P) integers, instead of `batch_size`: tokens the model reads
                 first, the start token included; they are no part of the result.
-            prompt_lengths: (B,) integers, at least 1: how many tokens of each row of
-                `prompt` count. What follows is written from there on; the state must
-                have room for P - 1 more steps than `max_length`.
+            prompt_lengths: (B,) integers from 1 to P: how many tokens of each row of
+                `prompt` count. What follows is written from there on.
             rules: Further rules of this call.
             seed: Of `SamplingSearch`.
             keep: Takes from the last state what is wanted of it, any tree of leaves
                 with a batch axis, such as attention scores that the steps collected;
-                `Decoded.kept` has them for each hypothesis.
+                `Decoded.kept` has them for each hypothesis. What steps wrote after its
+                end, while another hypothesis ran, is of no meaning.
 
         Returns:
             A `Decoded`.
@@ -175,6 +177,7 @@ class Search(abc.ABC):
         """
         prompt = self._prompt(batch_size, prompt)
         if prompt_lengths is not None:
+            _check_lengths(prompt_lengths, prompt.shape[1])
             prompt_lengths = ops.cast(prompt_lengths, "int32")
         run = _Run(
             search=self,
@@ -234,6 +237,18 @@ class Search(abc.ABC):
             scores=scores,
             kept=None if kept is None else keras.tree.map_structure(of_best, kept),
         )
+
+
+def _check_lengths(lengths: Any, width: int | None) -> None:
+    """Refuse lengths that do not fit a prompt, where both are known."""
+    if ops.is_tensor(lengths) or width is None:
+        return  # a tensor may have no numbers yet
+    require(
+        all(1 <= length <= width for length in lengths),
+        "`prompt_lengths` must be from 1 to the width of `prompt`.",
+        prompt_lengths=[int(length) for length in lengths],
+        width=width,
+    )
 
 
 @dataclass(frozen=True)
@@ -326,5 +341,6 @@ class _Run:
             lengths = ops.full((rows,), width, dtype="int32")
         prefix = Prefix(hypotheses.tokens, hypotheses.lengths, self.prompt, lengths)
         for rule in self.rules:
-            log_probabilities = rule(log_probabilities, prefix)
+            # None above 0: the bound by which beams are given up relies on that.
+            log_probabilities = ops.minimum(rule(log_probabilities, prefix), 0.0)
         return log_probabilities

@@ -166,7 +166,7 @@ class TransformerSeq2Seq(keras.Model):
 
         Args:
             source: `(B, S)` token ids.
-            max_length: Tokens the caches have room for.
+            max_length: Steps the caches have room for.
             return_attention_scores: Collect what each step looks at, as
                 `state["attention_scores"]` `(B, N, max_length, S)`, from the last
                 block. A search hands it on for the hypotheses it returns with

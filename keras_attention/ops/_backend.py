@@ -273,7 +273,7 @@ def keep_mask(seed: Tensor, index: Tensor, shape: tuple, rate: float) -> Tensor:
 def uniform(seed: Tensor, index: Tensor, shape: tuple) -> Tensor:
     """float32 numbers in [0, 1), fixed by `(seed, index)` as in `keep_mask`.
 
-    Those of the first rows do not depend on how many rows there are.
+    On a CPU those of the first rows do not depend on how many rows there are.
     """
     return _UNIFORMS[BACKEND](seed, index, shape)
 

@@ -7,17 +7,20 @@ import pytest
 from keras import ops
 
 from keras_attention.decoding import (
+    AllowedTokens,
     BeamSearch,
     GreedySearch,
     Hypotheses,
     length_penalty,
 )
+from tests.keras_attention.decoding import plain_rules
 from tests.keras_attention.decoding.toys import (
     END,
     PAD,
     START,
     Markov,
     Recurrent,
+    assert_same,
     chain,
     count_sequences,
     decode,
@@ -36,8 +39,19 @@ every_penalty = pytest.mark.parametrize(
     [("length", 0.0), ("length", 1.5), ("gnmt", 3.0)],
 )
 
+RULES = plain_rules.pairs(VOCABULARY, END)
+# The options of a search by name, each with the plain rules that do the same.
+OPTIONS = {name: ({"rules": [rule]}, [plain]) for name, (rule, plain) in RULES.items()}
+OPTIONS["plain"] = ({}, [])
+OPTIONS["all"] = (
+    {"min_length": 3, "rules": [RULES[name][0] for name in RULES if name != "tokens"]},
+    [RULES["min_length"][1], *(RULES[name][1] for name in RULES if name != "tokens")],
+)
 
-def beam(num_beams, max_length=LENGTH, alpha=0.0, form="length", num_return=1):
+
+def beam(
+    num_beams, max_length=LENGTH, alpha=0.0, form="length", num_return=1, **options
+):
     return BeamSearch(
         max_length,
         START,
@@ -47,16 +61,18 @@ def beam(num_beams, max_length=LENGTH, alpha=0.0, form="length", num_return=1):
         length_penalty=alpha,
         length_penalty_kind=form,
         num_return=num_return,
+        **options,
     )
 
 
-def truths(model, form, alpha):
+def truths(model, form, alpha, rules=()):
     """Every hypothesis of every item, the best first, in float64."""
     penalties = ops.convert_to_numpy(length_penalty(range(LENGTH + 1), alpha, form))
 
     def of_item(item):
         def following(prefix):
-            return model.reference(item, prefix)
+            following = model.reference(item, prefix)
+            return plain_rules.ruled(rules, following, prefix[1:], prefix[:1])
 
         return exhaustive(following, VOCABULARY, LENGTH, penalties.item)
 
@@ -65,6 +81,9 @@ def truths(model, form, alpha):
 
 def assert_best(found, item, truth):
     """`found` holds the first of `truth` in order, up to the order of ties."""
+    assert (found.lengths[item, len(truth) :] == 0).all()
+    assert (found.scores[item, len(truth) :] == -math.inf).all()
+    found = type(found)(*(field[:, : len(truth)] for field in found[:-1]))
     scores = [score for score, _, _ in truth]
     close = {"rtol": 1e-5, "atol": 1e-5}
     count = found.scores.shape[1]
@@ -91,26 +110,60 @@ def test_wide_beam_finds_every_hypothesis_in_order(kind, form, alpha):
 
 
 @every_model
-@every_penalty
-@pytest.mark.parametrize("num_return", [1, 3])
-def test_stopping_early_loses_nothing(kind, form, alpha, num_return):
-    search = beam(VOCABULARY ** (LENGTH - 1), LENGTH, alpha, form, num_return)
+@pytest.mark.parametrize(
+    ("name", "form", "alpha"),
+    [
+        *((name, "length", 1.5) for name in RULES),
+        ("all", "length", 0.0),
+        ("all", "length", 1.5),
+        ("all", "gnmt", 3.0),
+    ],
+)
+def test_wide_beam_finds_every_hypothesis_that_the_rules_leave(kind, name, form, alpha):
+    every = count_sequences(VOCABULARY, LENGTH)
+    options, rules = OPTIONS[name]
+    search = beam(every, alpha=alpha, form=form, num_return=every, **options)
     results = decode(search, MODELS[kind], batch_size=BATCH)
     for model, found in zip(MODELS[kind], results, strict=True):
-        for item, truth in enumerate(truths(model, form, alpha)):
+        for item, truth in enumerate(truths(model, form, alpha, rules)):
+            assert len(truth) > 3
             assert_best(found, item, truth)
 
 
 @every_model
 @every_penalty
-def test_c35_one_beam_is_greedy_search(kind, form, alpha):
-    models = MODELS[kind]
-    greedy = decode(GreedySearch(LENGTH, START, END, PAD), models, batch_size=BATCH)
-    single = decode(beam(1, alpha=alpha, form=form), models, batch_size=BATCH)
+@pytest.mark.parametrize(
+    ("num_return", "name"), [(1, "plain"), (3, "plain"), (3, "penalty below 1")]
+)
+def test_stopping_early_loses_nothing(kind, form, alpha, num_return, name):
+    options, rules = OPTIONS[name]
+    wide = VOCABULARY ** (LENGTH - 1)
+    search = beam(wide, LENGTH, alpha, form, num_return, **options)
+    results = decode(search, MODELS[kind], batch_size=BATCH)
+    for model, found in zip(MODELS[kind], results, strict=True):
+        for item, truth in enumerate(truths(model, form, alpha, rules)):
+            assert_best(found, item, truth)
+
+
+@every_model
+@pytest.mark.parametrize(
+    ("name", "form", "alpha"),
+    [
+        ("plain", "length", 0.0),
+        ("plain", "length", 1.5),
+        ("plain", "gnmt", 3.0),
+        ("all", "length", 1.5),
+    ],
+)
+def test_c35_one_beam_is_greedy_search(kind, name, form, alpha):
+    models, (options, _) = MODELS[kind], OPTIONS[name]
+    search = GreedySearch(LENGTH, START, END, PAD, **options)
+    greedy = decode(search, models, batch_size=BATCH)
+    single = decode(
+        beam(1, alpha=alpha, form=form, **options), models, batch_size=BATCH
+    )
     for one, other in zip(greedy, single, strict=True):
-        np.testing.assert_array_equal(one.tokens, other.tokens)
-        np.testing.assert_array_equal(one.lengths, other.lengths)
-        np.testing.assert_array_equal(one.log_probabilities, other.log_probabilities)
+        assert_same(one, other._replace(scores=one.scores))
 
 
 @every_model
@@ -174,6 +227,21 @@ def test_hypotheses_that_do_not_exist_are_empty():
     assert found.tokens[0].tolist() == [[3, END, PAD, PAD], [PAD] * 4, [PAD] * 4]
     assert found.lengths[0].tolist() == [2, 0, 0]
     assert found.scores[0].tolist() == [0.0, -math.inf, -math.inf]
+
+
+def test_a_hypothesis_with_no_token_left_is_given_up():
+    """The most probable token leads nowhere: greedy search ends there."""
+    model = chain({START: {3: 0.6, 4: 0.4}, 4: {END: 1.0}})
+    options = {"rules": [AllowedTokens(lambda prefix: prefix.tokens[..., :1] != 3)]}
+    for search in (GreedySearch(4, START, END, PAD, **options), beam(1, 4, **options)):
+        (found,) = decode(search, [model], batch_size=1)
+        assert found.tokens.tolist() == [[[PAD] * 4]]
+        assert found.lengths.tolist() == [[0]]
+        assert found.scores.tolist() == [[-math.inf]]
+    (found,) = decode(beam(2, 4, num_return=2, **options), [model], batch_size=1)
+    assert found.tokens.tolist() == [[[4, END, PAD, PAD], [PAD] * 4]]
+    assert found.lengths.tolist() == [[2, 0]]
+    np.testing.assert_allclose(found.scores, [[math.log(0.4), -math.inf]], rtol=1e-6)
 
 
 @pytest.mark.parametrize(("num_return", "last"), [(1, -math.inf), (2, -4.1)])

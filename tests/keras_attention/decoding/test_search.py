@@ -5,30 +5,82 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention.decoding import BeamSearch, Decodable, GreedySearch
+from keras_attention.decoding import (
+    AllowedTokens,
+    BeamSearch,
+    Decodable,
+    ForcedPrefix,
+    GreedySearch,
+    NoRepeatNGrams,
+    RepetitionPenalty,
+    SamplingSearch,
+)
+from tests.backend import compiled, tensorflow_only
+from tests.keras_attention.decoding import plain_rules
 from tests.keras_attention.decoding.toys import (
     END,
     PAD,
     START,
     Recurrent,
     arrays,
+    assert_same,
     chain,
     decode,
+    item_of,
+    seeded,
 )
 
 BATCH, VOCABULARY, LENGTH = 5, 7, 11
-every_search = pytest.mark.parametrize(
-    "search",
-    [
-        GreedySearch(LENGTH, START, END, PAD),
-        BeamSearch(LENGTH, START, END, PAD, num_beams=3, num_return=2),
-        BeamSearch(LENGTH, START, END, PAD, num_beams=3, length_penalty=1.0),
+TOKENS = (LENGTH, START, END, PAD)
+
+
+def late_five(prefix):
+    """Token 5 may not be among the first three."""
+    return (ops.arange(VOCABULARY) != 5) | (prefix.lengths[..., None] >= 3)
+
+
+def unchanged(log_probabilities, prefix):
+    """Any function is a rule."""
+    return log_probabilities
+
+
+RULED = {
+    "min_length": 2,
+    "rules": [
+        RepetitionPenalty(1.2, with_prompt=True),
+        NoRepeatNGrams(2, with_prompt=True),
+        ForcedPrefix([3]),
+        AllowedTokens(late_five),
+        unchanged,
     ],
-    ids=["greedy", "beam", "penalty"],
-)
-on_tensorflow = pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow", reason="TensorFlow's graphs"
-)
+}
+PLAIN_RULES = [
+    plain_rules.min_length(2, END),
+    plain_rules.repetition_penalty(1.2, with_prompt=True),
+    plain_rules.no_repeat_ngrams(2, with_prompt=True),
+    plain_rules.forced_prefix([3]),
+    lambda following, written, prompt: plain_rules.without(
+        following, {5} if len(written) < 3 else ()
+    ),
+]
+CERTAIN = {
+    "greedy": GreedySearch(*TOKENS),
+    "beam": BeamSearch(*TOKENS, num_beams=3, num_return=2),
+    "penalty": BeamSearch(*TOKENS, num_beams=3, length_penalty=1.0),
+    "greedy with rules": GreedySearch(*TOKENS, **RULED),
+    "beam with rules": BeamSearch(*TOKENS, num_beams=3, num_return=2, **RULED),
+}
+DRAWN = {
+    "sampling": SamplingSearch(
+        *TOKENS, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01, num_return=2
+    ),
+    "sampling with rules": SamplingSearch(*TOKENS, **RULED),
+}
+SEARCHES = {**CERTAIN, **DRAWN}
+every_search = pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+# What is drawn depends on the row's place in the batch, but for the only likely token.
+ALONE = {**CERTAIN, "sampling of one": SamplingSearch(*TOKENS, top_k=1, **RULED)}
+every_search_by_rows = pytest.mark.parametrize("search", ALONE.values(), ids=ALONE)
 
 
 def c35():
@@ -68,16 +120,15 @@ def test_c35_a_finished_row_is_padded_while_another_runs(search):
     assert found.lengths.tolist() == [[1], [2]]
 
 
-@every_search
+@every_search_by_rows
 def test_a_row_decodes_alone_as_in_a_batch(search):
-    for seed in range(2):
-        model = Recurrent(seed, BATCH, VOCABULARY, LENGTH)
-        (together,) = decode(search, [model], batch_size=BATCH)
+    models = [Recurrent(seed, BATCH, VOCABULARY, LENGTH) for seed in range(2)]
+    singles = [model.only(item) for model in models for item in range(BATCH)]
+    alone = iter(decode(search, singles, batch_size=1))
+    for together in decode(search, models, batch_size=BATCH):
         assert len(set(together.lengths[:, 0])) > 1
-        singles = [model.only(item) for item in range(BATCH)]
-        for item, alone in enumerate(decode(search, singles, batch_size=1)):
-            for one, all_ in zip(alone, together, strict=True):
-                np.testing.assert_allclose(one[0], all_[item], rtol=1e-5, atol=1e-6)
+        for item in range(BATCH):
+            assert_same(next(alone), item_of(together, item))
 
 
 @every_search
@@ -94,16 +145,103 @@ def test_only_padding_after_the_end(search):
 def test_a_prompt_is_read_first_and_is_no_part_of_the_result(search):
     """What follows a prompt is what `reference` gives after the same tokens."""
     model = Recurrent(3, BATCH, VOCABULARY, LENGTH + 3)
-    prompt = np.array([[START, 3, item + 2, 4] for item in range(BATCH)])
-    (found,) = decode(search, [model], prompt=prompt)
-    for item in range(BATCH):
-        prefix, total = tuple(prompt[item].tolist()), 0.0
+    rules = PLAIN_RULES if search.rules else []
+    prompts = [[START, 3, item + 2, 4] for item in range(BATCH)]
+    (found,) = decode(search, [model], prompt=np.array(prompts))
+    for item, prompt in enumerate(prompts):
+        written, total = [], 0.0
         for token in found.tokens[item, 0, : found.lengths[item, 0]].tolist():
-            total += model.reference(item, prefix)[token]
-            prefix = (*prefix, token)
+            following = model.reference(item, prompt + written)
+            total += plain_rules.ruled(rules, following, written, prompt)[token]
+            written.append(token)
         np.testing.assert_allclose(
             found.log_probabilities[item, 0], total, rtol=1e-4, atol=1e-4
         )
+
+
+PROMPT_LENGTHS = np.array([2, 1, 5, 2, 4])
+PROMPTS = np.array(
+    [
+        [START, 3, -1, 999, -7],  # any junk may follow a prompt
+        [4, 3, 3, 3, 3],
+        [START, 5, 3, 6, 4],
+        [3, 4, END, END, END],
+        [START, 4, 5, 4, PAD],
+    ]
+)
+ROOM = LENGTH + PROMPTS.shape[1] - 1
+
+
+@every_search_by_rows
+def test_prompts_of_several_lengths_are_each_read_as_alone(search):
+    model = Recurrent(3, BATCH, VOCABULARY, ROOM)
+    arguments = {"prompt": PROMPTS, "prompt_lengths": PROMPT_LENGTHS}
+    (together,) = decode(search, [model], **arguments)
+    for item, length in enumerate(PROMPT_LENGTHS[:3]):  # each of another length
+        prompt = PROMPTS[item : item + 1, :length]
+        (alone,) = decode(search, [model.only(item)], prompt=prompt)
+        assert_same(alone, item_of(together, item))
+
+
+@pytest.mark.parametrize("search", [CERTAIN["greedy"], CERTAIN["beam with rules"]])
+def test_the_full_length_may_follow_any_prompt(search):
+    model = Recurrent(3, BATCH, VOCABULARY, ROOM)
+    endless = AllowedTokens(lambda prefix: ops.arange(VOCABULARY) != END)
+    arguments = {"prompt": PROMPTS, "prompt_lengths": PROMPT_LENGTHS}
+    (found,) = decode(search, [model], rules=[endless], **arguments)
+    assert (found.lengths == LENGTH).all()
+
+
+def recording(model):
+    """The model's step and its first state, with the tokens that were read."""
+
+    def step(tokens, state):
+        logits, inner = model.step(tokens, state["model"])
+        here = ops.arange(ROOM) == state["position"]
+        return logits, {
+            "model": inner,
+            "position": state["position"] + 1,
+            "read": ops.where(here, tokens[:, None], state["read"]),
+        }
+
+    read = ops.full((BATCH, ROOM), -1, dtype="int32")
+    return step, {"model": model.initial_state(), "position": 0, "read": read}
+
+
+@every_search
+def test_what_is_kept_of_the_state_belongs_to_the_hypothesis(search):
+    """Each has read its own prompt and its own tokens but the last."""
+    step, state = recording(Recurrent(3, BATCH, VOCABULARY, ROOM))
+
+    def run(state):
+        return search.search(
+            step,
+            state,
+            prompt=PROMPTS,
+            prompt_lengths=PROMPT_LENGTHS,
+            keep=lambda state: {"read": state["read"]},
+            **seeded(search),
+        )
+
+    found = arrays(compiled(run)(state))
+    kept = found.kept["read"]
+    assert kept.shape == (BATCH, search.num_return, ROOM)
+    for item, place in np.ndindex(BATCH, search.num_return):
+        prompt = PROMPTS[item, : PROMPT_LENGTHS[item]]
+        written = found.tokens[item, place, : found.lengths[item, place] - 1]
+        read = [*prompt, *written]
+        assert kept[item, place, : len(read)].tolist() == read
+
+
+@pytest.mark.parametrize("kind", [GreedySearch, BeamSearch, SamplingSearch])
+def test_rules_of_a_call_are_added_to_those_of_the_search(kind):
+    models = [Recurrent(seed, BATCH, VOCABULARY, LENGTH) for seed in range(2)]
+    first, *rest = RULED["rules"]
+    ruled = decode(kind(*TOKENS, rules=[first, *rest]), models, batch_size=BATCH)
+    search = kind(*TOKENS, rules=[first])
+    added = decode(search, models, batch_size=BATCH, rules=rest)
+    for one, other in zip(ruled, added, strict=True):
+        assert_same(one, other)
 
 
 @every_search
@@ -116,7 +254,7 @@ def test_stops_with_the_longest_row(search):
         logits = ops.where(position < 3, ops.log(certain), float("nan"))
         return logits, position + 1
 
-    found = arrays(search.search(step, 0, batch_size=2))
+    found = arrays(search.search(step, 0, batch_size=2, **seeded(search)))
     assert (found.lengths[:, 0] == 3).all()
     assert np.isfinite(found.log_probabilities[:, 0]).all()
 
@@ -140,55 +278,77 @@ def test_refuses_wrong_tokens_and_lengths():
         GreedySearch(0, START, END)
     with pytest.raises(ValueError, match="must not be negative"):
         GreedySearch(3, START, -1)
+    with pytest.raises(ValueError, match="`min_length` must be a positive integer"):
+        GreedySearch(3, START, END, min_length=0)
+    with pytest.raises(ValueError, match="`min_length` must be at most `max_length`"):
+        GreedySearch(3, START, END, min_length=4)
 
 
-@on_tensorflow
+@pytest.mark.parametrize("search", [CERTAIN["greedy"], CERTAIN["beam"]])
+def test_only_sampling_takes_a_seed(search):
+    with pytest.raises(ValueError, match="Only `SamplingSearch` takes a `seed`"):
+        search.search(c35().step, {}, batch_size=1, seed=3)
+
+
+@tensorflow_only
 @every_search
-def test_traces_once_for_any_batch_and_prompt(search):
+def test_traces_once_for_any_batch_prompt_and_seed(search):
     import tensorflow as tf
 
     traces = []
-    model = c35()
+    model = Recurrent(3, BATCH, VOCABULARY, ROOM)
 
-    def step(tokens, state):
+    def counted(tokens, state):
         traces.append(tokens)
         return model.step(tokens, state)
 
-    @tf.function(
+    def run(prompt, lengths, memory, seed, step=model.step):
+        return search.search(
+            step,
+            model.initial_state(memory),
+            prompt=prompt,
+            prompt_lengths=lengths,
+            **seeded(search, seed),
+        )
+
+    graph = tf.function(
+        lambda *arguments: run(*arguments, step=counted),
         input_signature=[
             tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((None, *model.table.shape[1:])),
-        ]
+            tf.TensorSpec((None,), tf.int32),
+            tf.TensorSpec((None, model.memory.shape[1])),
+            tf.TensorSpec((), tf.int32),
+        ],
     )
-    def run(prompt, table):
-        return search.search(step, {"table": table}, prompt=prompt)
+    random = np.random.default_rng(0)
+    for seed, (rows, width) in enumerate([(1, 1), (4, 1), (2, 5), (5, 3)]):
+        arguments = (
+            tf.constant(random.integers(3, VOCABULARY, (rows, width)), tf.int32),
+            tf.constant(random.integers(1, width + 1, rows), tf.int32),
+            model.memory[:rows],
+            tf.constant(seed),
+        )
+        found = arrays(graph(*arguments))
+        assert found.tokens.shape == (rows, search.num_return, LENGTH)
+    assert_same(found, arrays(run(*arguments)))
+    assert len(traces) == 2  # the prompt's loop and the search's
 
-    run(tf.fill((1, 1), START), model.table)
-    first = len(traces)
-    for batch_size, length in ((4, 1), (2, 5), (1, 1), (7, 3)):
-        found = run(tf.fill((batch_size, length), START), [model.table[0]] * batch_size)
-        assert found.tokens.shape == (batch_size, search.num_return, LENGTH)
-        assert (found.tokens[:, 0, :2].numpy() == [3, END]).all()
-    assert len(traces) == first == 2  # the prompt's loop and the search's
 
-
-@on_tensorflow
+@tensorflow_only
 @pytest.mark.slow
-@every_search
+@every_search_by_rows
 def test_compiles_with_xla(search):
-    import tensorflow as tf
-
+    """Draws are in `test_sampling`: XLA has its own."""
     model = Recurrent(1, BATCH, VOCABULARY, LENGTH)
 
     def run():
-        return search.search(model.step, model.initial_state(), batch_size=BATCH)
+        arguments = {"batch_size": BATCH, **seeded(search)}
+        return search.search(model.step, model.initial_state(), **arguments)
 
-    plain, xla = arrays(run()), arrays(tf.function(run, jit_compile=True)())
-    np.testing.assert_array_equal(xla.tokens, plain.tokens)
-    np.testing.assert_allclose(xla.scores, plain.scores, rtol=1e-5)
+    assert_same(arrays(compiled(run, jit=True)()), arrays(run()))
 
 
-@on_tensorflow
+@tensorflow_only
 @pytest.mark.slow
 @every_search
 def test_exports_inside_a_saved_model(search, tmp_path):
@@ -202,23 +362,28 @@ def test_exports_inside_a_saved_model(search, tmp_path):
     logits = keras.layers.Dense(VOCABULARY, kernel_initializer="normal")(after[0])
     model = keras.Model([tokens, before], [logits, after[0]])
 
-    def serve(source):
+    def serve(source, seed):
         found = search.search(
             lambda last, state: tuple(model([last, state])),
             source,
             batch_size=ops.shape(source)[0],
+            **seeded(search, seed),
         )
-        return found._asdict()
+        return {name: x for name, x in found._asdict().items() if x is not None}
 
     archive = keras.export.ExportArchive()
     archive.track(model)
-    signature = [tf.TensorSpec((None, 8), name="source")]
+    signature = [
+        tf.TensorSpec((None, 8), name="source"),
+        tf.TensorSpec((), tf.int32, name="seed"),
+    ]
     archive.add_endpoint("serve", serve, input_signature=signature)
     archive.write_out(tmp_path / "model", verbose=False)
     loaded = tf.saved_model.load(tmp_path / "model")
     for batch_size in (1, 4):
         source = tf.random.stateless_normal((batch_size, 8), seed=(1, 2))
-        expected, found = serve(source), loaded.serve(source)
+        arguments = (source, tf.constant(batch_size))
+        expected, found = serve(*arguments), loaded.serve(*arguments)
         assert set(found) == {"tokens", "lengths", "log_probabilities", "scores"}
         np.testing.assert_array_equal(found["tokens"], expected["tokens"])
         np.testing.assert_allclose(found["scores"], expected["scores"], rtol=1e-5)
@@ -227,3 +392,18 @@ def test_exports_inside_a_saved_model(search, tmp_path):
 def test_the_protocol_is_recognised():
     assert isinstance(c35(), Decodable)
     assert not isinstance(object(), Decodable)
+
+
+@pytest.mark.parametrize("lengths", [[0, 2], [1, 3]])
+def test_refuses_lengths_that_do_not_fit_a_prompt(lengths):
+    with pytest.raises(ValueError, match="from 1 to the width of `prompt`"):
+        GreedySearch(3, START, END).search(
+            c35().step, {}, prompt=[[1, 2], [1, 2]], prompt_lengths=np.array(lengths)
+        )
+
+
+def test_a_rule_cannot_raise_a_probability_above_1():
+    """The beam's bound relies on it: the log-probabilities stay at or below 0."""
+    search = BeamSearch(3, START, END, PAD, rules=[lambda chances, prefix: chances + 9])
+    (found,) = decode(search, [c35()], batch_size=1)
+    assert (found.log_probabilities <= 0).all()

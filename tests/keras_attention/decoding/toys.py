@@ -2,18 +2,21 @@
 
 import copy
 import itertools
+from math import inf
 
+import keras
 import numpy as np
 from keras import ops
 
-from tests.backend import compiled
+from keras_attention.decoding import SamplingSearch
+from tests.backend import compiled, to_numpy
 
 PAD, START, END = 0, 1, 2
 
 
 def decode(search, models, **arguments):
     """What `search` finds for models of one kind and size, compiled once."""
-    kind = models[0]
+    kind, arguments = models[0], {**seeded(search), **arguments}
 
     def run(weights, state):
         def step(tokens, state):
@@ -25,9 +28,31 @@ def decode(search, models, **arguments):
     return [arrays(run(model.weights, model.initial_state())) for model in models]
 
 
+def seeded(search, seed=0):
+    """The seed as an argument, where a search takes one."""
+    return {"seed": seed} if isinstance(search, SamplingSearch) else {}
+
+
 def arrays(decoded):
-    """The fields of a `Decoded` as NumPy arrays, in a `Decoded`."""
-    return type(decoded)(*(ops.convert_to_numpy(field) for field in decoded))
+    """A `Decoded` of NumPy arrays."""
+    return keras.tree.map_structure(
+        lambda field: None if field is None else to_numpy(field), decoded
+    )
+
+
+def item_of(decoded, item):
+    """What was found for one item, as a batch of one; nothing that was kept."""
+    return type(decoded)(*(field[[item]] for field in decoded[:-1]))
+
+
+def assert_same(one, other):
+    """The same tokens; their log-probabilities up to the order of a sum in float32."""
+    np.testing.assert_array_equal(one.tokens, other.tokens)
+    np.testing.assert_array_equal(one.lengths, other.lengths)
+    for field in ("log_probabilities", "scores"):
+        np.testing.assert_allclose(
+            getattr(one, field), getattr(other, field), rtol=1e-5, atol=1e-6
+        )
 
 
 def log_softmax(logits):
@@ -102,9 +127,9 @@ class Recurrent:
         single.memory = self.memory[item : item + 1]
         return single
 
-    def initial_state(self):
-        memory = ops.convert_to_tensor(self.memory)
-        batch_size, units = memory.shape
+    def initial_state(self, memory=None):
+        memory = ops.convert_to_tensor(self.memory if memory is None else memory)
+        batch_size, units = ops.shape(memory)
         return {
             "hidden": ops.zeros((batch_size, units)),
             "cache": ops.zeros((batch_size, self.max_length, units)),
@@ -147,7 +172,8 @@ class Recurrent:
 def exhaustive(next_log_probabilities, vocabulary_size, max_length, penalty):
     """All hypotheses as (score, tokens, log-probability), the best first.
 
-    A hypothesis ends with the end token or is cut off at `max_length`.
+    A hypothesis ends with the end token or is cut off at `max_length`. One without a
+    probability is left out.
     """
     found = []
     running = [((), 0.0)]
@@ -156,6 +182,8 @@ def exhaustive(next_log_probabilities, vocabulary_size, max_length, penalty):
         following = next_log_probabilities((START, *tokens))
         for token in range(vocabulary_size):
             longer, sum_ = (*tokens, token), total + following[token]
+            if sum_ == -inf:
+                continue
             if token == END or len(longer) == max_length:
                 found.append((sum_ / penalty(len(longer)), longer, sum_))
             else:

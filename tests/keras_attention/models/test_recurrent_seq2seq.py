@@ -15,6 +15,13 @@ KINDS = {
     "dot_product": {"attention": "dot_product", "order": "luong"},
     "none": {"attention": "none"},
 }
+LOOKING = {name: KINDS[name] for name in ("bahdanau", "luong", "dot_product")} | {
+    "location_aware": {"attention": "location_aware", "order": "bahdanau"},
+    "location_aware_luong": {"attention": "location_aware", "order": "luong"},
+    "monotonic": {"attention": "monotonic"},
+}
+UNCAST_WEIGHTS = "TensorFlow: `step_scores` runs outside a call, where nothing is cast"
+UNCAST_STATE = "the first alignments are float32, those of a step are bfloat16"
 
 
 def make(**options):
@@ -82,8 +89,65 @@ def test_cross_attention_scores(kind):
 
 
 def test_without_attention_there_are_no_scores():
+    model = make(**KINDS["none"])
     with pytest.raises(ValueError, match="without attention has no scores"):
-        make(**KINDS["none"]).cross_attention_scores(SOURCE, TARGET)
+        model.cross_attention_scores(SOURCE, TARGET)
+    with pytest.raises(ValueError, match="without attention has no scores"):
+        model.initial_state(SOURCE, 5, return_attention_scores=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "search"),
+    [
+        ("bahdanau", "greedy"),
+        ("location_aware", "beam"),
+        *(pytest.param(x, "greedy", marks=pytest.mark.slow) for x in [*LOOKING][1:]),
+        *(
+            pytest.param(x, "beam", marks=pytest.mark.slow)
+            for x in LOOKING
+            if x != "location_aware"
+        ),
+    ],
+)
+def test_a_search_keeps_its_scores(kind, search):
+    toys.assert_a_search_keeps_its_scores(make(**LOOKING[kind]), search)
+
+
+@pytest.mark.parametrize("kind", ["bahdanau", "location_aware_luong"])
+def test_scores_follow_prompts(kind):
+    toys.assert_scores_follow_prompts(toys.sharpened(make(**LOOKING[kind])))
+
+
+@tensorflow_only
+def test_scores_of_sources_of_any_size():
+    model = toys.sharpened(make(**LOOKING["location_aware"]))
+    toys.assert_scores_of_sources_of_any_size(model)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize("elsewhere", ["float32", "mixed_bfloat16"])
+def test_scores_have_the_precision_of_the_model(dtype, elsewhere):
+    keras.config.set_dtype_policy(elsewhere)
+    try:
+        model = make(**LOOKING["bahdanau"], dtype=dtype)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    toys.assert_scores_have_the_precision_of(model)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            "luong", marks=pytest.mark.xfail(reason=UNCAST_WEIGHTS, strict=False)
+        ),
+        pytest.param("location_aware", marks=pytest.mark.xfail(reason=UNCAST_STATE)),
+        pytest.param("monotonic", marks=pytest.mark.xfail(reason=UNCAST_STATE)),
+    ],
+)
+def test_scores_in_half_precision(kind):
+    model = make(**LOOKING[kind], dtype="mixed_bfloat16")
+    toys.assert_scores_have_the_precision_of(model)
 
 
 def test_config_round_trip():

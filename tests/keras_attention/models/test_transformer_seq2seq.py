@@ -81,6 +81,38 @@ def test_cross_attention_scores(model):
     assert (scores[padding] == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("variant", "search"),
+    [
+        ("pre_norm", "beam"),
+        *(pytest.param(x, "greedy", marks=pytest.mark.slow) for x in VARIANTS),
+        *(pytest.param(x, "beam", marks=pytest.mark.slow) for x in [*VARIANTS][1:]),
+    ],
+)
+def test_a_search_keeps_its_scores(variant, search):
+    toys.assert_a_search_keeps_its_scores(make(**VARIANTS[variant]), search)
+
+
+def test_scores_follow_prompts():
+    toys.assert_scores_follow_prompts(toys.sharpened(make(num_layers=1)))
+
+
+@tensorflow_only
+def test_scores_of_sources_of_any_size():
+    toys.assert_scores_of_sources_of_any_size(toys.sharpened(make(num_layers=1)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize("elsewhere", ["float32", "mixed_bfloat16"])
+def test_scores_have_the_precision_of_the_model(dtype, elsewhere):
+    keras.config.set_dtype_policy(elsewhere)
+    try:
+        model = make(num_layers=1, dtype=dtype)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    toys.assert_scores_have_the_precision_of(model)
+
+
 def test_config_round_trip():
     model = make(
         dropout=0.1,

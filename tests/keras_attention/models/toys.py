@@ -5,8 +5,8 @@ import numpy as np
 from keras import ops
 
 from keras_attention import losses
-from keras_attention.decoding import BeamSearch, GreedySearch
-from tests.backend import compiled, to_numpy
+from keras_attention.decoding import AllowedTokens, BeamSearch, GreedySearch
+from tests.backend import BACKEND, compiled, of_variables, to_numpy
 
 PAD, START, END, VOCABULARY = 0, 1, 2, 13
 
@@ -29,12 +29,13 @@ def stepped_logits(model, source=SOURCE, target=TARGET):
     return np.stack(steps, axis=1)
 
 
-def searches(max_length=6):
+def searches(max_length=6, **options):
     """Greedy and beam search, by name."""
     tokens = (max_length, START, END, PAD)
+    beams = {"num_beams": 3, "length_penalty": 1.0, "num_return": 2}
     return {
-        "greedy": GreedySearch(*tokens),
-        "beam": BeamSearch(*tokens, num_beams=3, length_penalty=1.0, num_return=2),
+        "greedy": GreedySearch(*tokens, **options),
+        "beam": BeamSearch(*tokens, **beams, **options),
     }
 
 
@@ -59,11 +60,145 @@ def assert_decodes_a_row_alone_as_in_a_batch(model, search):
 
 def sharpened(model):
     """The model with weights far enough from zero that its choices are no near ties."""
-    generator = np.random.default_rng(1)
-    model.set_weights(
-        [w + 0.3 * generator.normal(size=w.shape) for w in model.get_weights()]
-    )
+    model.set_weights(noisy(model.get_weights(), seed=1))
     return model
+
+
+def noisy(weights, seed):
+    """The weights with normally distributed numbers added, fixed by `seed`."""
+    normal = np.random.default_rng(seed).normal
+    return [w + (0.3 * normal(size=w.shape)).astype("float32") for w in weights]
+
+
+def scored(model, search, source, **prompts):
+    """What a search finds, and in `kept` the attention scores of its hypotheses."""
+    batch_size, length = ops.shape(source)[0], search.max_length
+    if prompts:
+        batch_size, length = None, length + prompts["prompt"].shape[1] - 1
+    state = model.initial_state(source, length, return_attention_scores=True)
+    return search.search(
+        model.step,
+        state,
+        batch_size,
+        **prompts,
+        keep=lambda state: state["attention_scores"],
+    )
+
+
+def _allowed(prefix):
+    """No padding, which would be masked where all steps are computed at once.
+
+    In every other row, and where the first token is odd, the third is the end: rows
+    and beams wait for others.
+    """
+    row = ops.arange(ops.shape(prefix.tokens)[0], dtype="int32")[:, None]
+    is_short = (row % 2 == 1) | (prefix.tokens[..., 0] % 2 == 1)
+    ends = (prefix.lengths >= 2) & is_short
+    token = np.arange(VOCABULARY)
+    return ops.where(ends[..., None], token == END, token != PAD)
+
+
+RULED = {"rules": [AllowedTokens(_allowed)]}
+
+
+def assert_a_search_keeps_its_scores(model, kind):
+    """They are those of reading the tokens returned, and looking changes nothing.
+
+    Args:
+        model: Of random weights; here it gets several others.
+        kind: A key of `searches()`.
+    """
+    search = searches(**RULED)[kind]
+
+    def run(source):
+        state = model.initial_state(source, search.max_length)
+        plain = search.search(model.step, state, ops.shape(source)[0])
+        found = scored(model, search, source)
+        start = ops.full_like(found.tokens[..., :1], START)
+        read = ops.concatenate([start, found.tokens[..., :-1]], axis=-1)  # (B, n, L)
+        taught = [
+            model.cross_attention_scores(source, read[:, place])
+            for place in range(search.num_return)
+        ]
+        return plain[:4], found, ops.stack(taught, axis=1)
+
+    run, weights = of_variables(model, run)
+    if BACKEND == "jax":  # elsewhere a few steps take less time than a compilation
+        run = compiled(run)
+    source = Sequences(7, seed=0, backwards=False).source
+    moved, waited = 0, 0
+    for seed in range(3):
+        values = noisy(map(to_numpy, weights), seed)
+        plain, found, taught = run(*map(ops.convert_to_tensor, (*values, source)))
+        tokens, lengths = to_numpy(found.tokens), to_numpy(found.lengths)
+        np.testing.assert_array_equal(tokens, to_numpy(plain[0]))
+        np.testing.assert_allclose(
+            to_numpy(found.scores), to_numpy(plain[3]), atol=1e-6
+        )
+        steps = np.arange(search.max_length) < lengths[..., None]
+        kept, taught = (
+            np.moveaxis(to_numpy(scores), 3, 2)[steps]  # of (B, n, N, L, S)
+            for scores in (found.kept, taught)
+        )
+        np.testing.assert_allclose(kept, taught, atol=1e-5)
+        # Two that share their first token continue the same beam: one has moved.
+        moved += np.sum(tokens[:, 0, 0] == tokens[:, -1, 0])
+        waited += np.sum(lengths < lengths.max())
+    assert moved, "or no beam was reordered"
+    assert waited, "or no row waited for another"
+
+
+def assert_scores_follow_prompts(model):
+    """Step `t` is the one that reads token `t`, of the prompt or written."""
+    search = searches(**RULED)["greedy"]
+    prompt, lengths = np.array([[1, 4, 6], [1, 5, 8], [1, 3, 7]]), np.array([3, 1, 2])
+
+    def run(source):
+        return scored(model, search, source, prompt=prompt, prompt_lengths=lengths)
+
+    found = compiled(run)(ops.convert_to_tensor(SOURCE))
+    tokens, written, kept = (
+        to_numpy(x)[:, 0] for x in (found.tokens, found.lengths, found.kept)
+    )
+    read = np.full((len(SOURCE), kept.shape[2]), PAD)
+    for row, length in enumerate(lengths):
+        whole = [*prompt[row, :length], *tokens[row, : written[row] - 1]]
+        read[row, : len(whole)] = whole
+    taught = compiled(model.cross_attention_scores)(
+        *map(ops.convert_to_tensor, (SOURCE, read))
+    )
+    kept, taught = (
+        np.moveaxis(scores, 2, 1)[read != PAD] for scores in (kept, to_numpy(taught))
+    )
+    np.testing.assert_allclose(kept, taught, atol=1e-5)
+
+
+def assert_scores_of_sources_of_any_size(model):
+    """In a TensorFlow function that knows neither their number nor their length."""
+    import tensorflow as tf
+
+    search = searches()["beam"]
+
+    @tf.function(
+        input_signature=[tf.TensorSpec((None, None), "int32")], autograph=False
+    )
+    def run(source):
+        return scored(model, search, source)
+
+    for source in (SOURCE, SOURCE[:2, :3]):
+        found, expected = run(source), scored(model, search, tf.constant(source))
+        np.testing.assert_array_equal(found.tokens, expected.tokens)
+        np.testing.assert_allclose(found.kept, expected.kept, atol=1e-5)
+
+
+def assert_scores_have_the_precision_of(model):
+    search = searches()["beam"]
+    found = scored(model, search, ops.convert_to_tensor(SOURCE))
+    precision = model.embedding.compute_dtype
+    assert keras.backend.standardize_dtype(found.kept.dtype) == precision
+    # A row still sums to 1; bfloat16 has 8 bits of mantissa.
+    first = to_numpy(found.kept)[:, :, :, 0]
+    np.testing.assert_allclose(first.sum(-1), 1.0, atol=2e-2)
 
 
 class Sequences:
