@@ -117,10 +117,16 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
             return [first, summary]
         return self.cell.memory_state(memory, memory_mask, [first])
 
-    def step(self, inputs: Tensor, state: list) -> tuple[Tensor, list]:
-        """One step: inputs `(B, D_in)` to output `(B, U)` and the next state."""
-        output, state = self.cell(inputs, state)
-        return self.output_dense(output), state
+    def step(
+        self, inputs: Tensor, state: list, return_attention_scores: bool = False
+    ) -> tuple:
+        """One step: inputs `(B, D_in)` to output `(B, U)` and the next state.
+
+        With `return_attention_scores` the scores `(B, S)` are third.
+        """
+        flags = {"return_attention_scores": True} if return_attention_scores else {}
+        output, *rest = self.cell(inputs, state, **flags)
+        return (self.output_dense(output), *rest)
 
     def call(
         self,

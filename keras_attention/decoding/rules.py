@@ -79,7 +79,8 @@ class RepetitionPenalty:
 
     Args:
         penalty: Above 0; 1 changes nothing.
-        with_prompt: Whether tokens of the prompt count as written.
+        with_prompt: Whether tokens of the prompt count as written: those that the
+            search was given.
 
     Raises:
         ValueError: `penalty` is not positive.

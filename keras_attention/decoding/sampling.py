@@ -93,6 +93,11 @@ class SamplingSearch(Search):
 
     def draws(self, batch_size: int | Tensor, seed: Any) -> Tensor:
         if seed is None:
+            require(
+                not _backend.loses_state(),
+                "Inside `jax.jit` a search that samples needs a `seed`: what its "
+                "generator remembers is lost there.",
+            )
             seed = self.seed_generator.next()
         else:
             seed = ops.cast(ops.convert_to_tensor(seed), "int32")

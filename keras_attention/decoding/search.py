@@ -49,7 +49,8 @@ class Search(abc.ABC):
     The loop runs inside the graph (one `while` loop on TensorFlow and JAX, with a
     Python loop on PyTorch), reads a batch of unknown size where the backend has such,
     and ends as soon as every row has what it needs. A row is decoded as it would be
-    alone. Nothing here has a gradient.
+    alone; what is drawn for it follows its place in the batch. Nothing here has a
+    gradient.
 
     Compile around it: `tf.function`, `jax.jit` (outside of it JAX compiles the loop
     anew on every call) or a SavedModel signature.

@@ -154,7 +154,10 @@ class AttentionCell(keras.layers.Layer):
         if cell_state is None:
             cell_state = self.cell.get_initial_state(batch_size=batch)
         keys = self.attention.project_key(memory)
-        alignments = [self.attention.first_alignments(keys)] if self._remembers else []
+        alignments = []
+        if self._remembers:
+            first = self.attention.first_alignments(keys)
+            alignments = [ops.cast(first, memory.dtype)]  # as those of a step will be
         return [
             *keras.tree.flatten(cell_state),
             ops.zeros((batch, memory.shape[-1]), dtype=memory.dtype),
@@ -166,27 +169,34 @@ class AttentionCell(keras.layers.Layer):
 
     # ------------------------------------------------------------------------ one step
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs, states, training=False, return_attention_scores=False):
         count = len(self._cell_sizes)
         cell_state, (context, *seen) = states[:count], states[count:]
         if self.order == "bahdanau":
-            context, seen = self._look(cell_state[0], seen)
+            context, seen, scores = self._look(
+                cell_state[0], seen, return_attention_scores
+            )
         stepped = self.cell(
             ops.concatenate([inputs, context], axis=-1), cell_state, training=training
         )
         output, cell_state = stepped[0], keras.tree.flatten(stepped[1])
         if self.order == "luong":
-            context, seen = self._look(cell_state[0], seen)
+            context, seen, scores = self._look(
+                cell_state[0], seen, return_attention_scores
+            )
+        output = ops.concatenate([output, context], axis=-1)
         states = [*cell_state, context, *seen]
-        return ops.concatenate([output, context], axis=-1), states
+        return (output, states, scores) if return_attention_scores else (output, states)
 
-    def _look(self, query, seen):
-        """One query `(B, U)`: its context, and what the next one is to see."""
-        context, scores = self._attend(query[:, None], seen, self._remembers)
+    def _look(self, query, seen, return_attention_scores):
+        """One query `(B, U)`: its context, what the next one is to see, its scores."""
+        wanted = self._remembers or return_attention_scores
+        context, scores = self._attend(query[:, None], seen, wanted)
+        scores = scores[:, 0] if wanted else None
         if self._remembers:
             before, *memory = seen
-            seen = [ops.cast(scores[:, 0], before.dtype), *memory]
-        return context[:, 0], seen
+            seen = [ops.cast(scores, before.dtype), *memory]
+        return context[:, 0], seen, scores
 
     def _attend(self, queries, seen, return_attention_scores=False):
         """Contexts `(B, T, D)` and scores of `(B, T, U)` queries, given the states."""
@@ -218,12 +228,6 @@ class AttentionCell(keras.layers.Layer):
             queries = ops.concatenate([first, queries[:, :-1]], axis=1)
         seen = initial_state[len(self._cell_sizes) + 1 :]
         return self._attend(queries, seen, return_attention_scores=True)[1]
-
-    def step_scores(self, before, after):
-        """Attention scores `(B, S)` of the step from the states `before` to `after`."""
-        query = (before if self.order == "bahdanau" else after)[0]
-        seen = before[len(self._cell_sizes) + 1 :]
-        return self._attend(query[:, None], seen, return_attention_scores=True)[1][:, 0]
 
     def get_config(self):
         return {

@@ -150,12 +150,13 @@ class RecurrentSeq2Seq(keras.Model):
     def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
         x = self.embedding(tokens[:, None])[:, 0]
-        hidden, after = self.decoder.step(x, state["decoder"])
         position, scores = state["position"], state["attention_scores"]
-        if scores is not None:
-            now = self.decoder.cell.step_scores(state["decoder"], after)
+        hidden, after, *now = self.decoder.step(
+            x, state["decoder"], return_attention_scores=scores is not None
+        )
+        if now:
             here = ops.arange(scores.shape[2]) == position
-            scores = ops.where(here[:, None], now[:, None, None], scores)
+            scores = ops.where(here[:, None], now[0][:, None, None], scores)
         logits = self.embedding(hidden[:, None], reverse=True)[:, 0]
         return logits, {
             "decoder": after,

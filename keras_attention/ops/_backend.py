@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
-from keras.src import backend as keras_backend  # set_keras_mask has no public alias
+from keras.src import backend as keras_backend  # these have no public alias
+from keras.src.backend.common.stateless_scope import in_stateless_scope
+from keras.src.utils.jax_utils import is_in_jax_tracing_scope
 
 BACKEND = keras.backend.backend()
 
@@ -88,6 +90,13 @@ def as_written(function: Callable) -> Callable:
     if BACKEND == "tensorflow":
         return tf.autograph.experimental.do_not_convert(function)
     return function
+
+
+def loses_state() -> bool:
+    """Whether a variable assigned here is lost: JAX is tracing, and not for Keras."""
+    if BACKEND != "jax":
+        return False
+    return is_in_jax_tracing_scope() and not in_stateless_scope()
 
 
 def is_static(*values: Size) -> bool:

@@ -20,8 +20,6 @@ LOOKING = {name: KINDS[name] for name in ("bahdanau", "luong", "dot_product")} |
     "location_aware_luong": {"attention": "location_aware", "order": "luong"},
     "monotonic": {"attention": "monotonic"},
 }
-UNCAST_WEIGHTS = "TensorFlow: `step_scores` runs outside a call, where nothing is cast"
-UNCAST_STATE = "the first alignments are float32, those of a step are bfloat16"
 
 
 def make(**options):
@@ -135,16 +133,7 @@ def test_scores_have_the_precision_of_the_model(dtype, elsewhere):
     toys.assert_scores_have_the_precision_of(model)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(
-            "luong", marks=pytest.mark.xfail(reason=UNCAST_WEIGHTS, strict=False)
-        ),
-        pytest.param("location_aware", marks=pytest.mark.xfail(reason=UNCAST_STATE)),
-        pytest.param("monotonic", marks=pytest.mark.xfail(reason=UNCAST_STATE)),
-    ],
-)
+@pytest.mark.parametrize("kind", ["luong", "location_aware", "monotonic"])
 def test_scores_in_half_precision(kind):
     model = make(**LOOKING[kind], dtype="mixed_bfloat16")
     toys.assert_scores_have_the_precision_of(model)

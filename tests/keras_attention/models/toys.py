@@ -196,9 +196,10 @@ def assert_scores_have_the_precision_of(model):
     found = scored(model, search, ops.convert_to_tensor(SOURCE))
     precision = model.embedding.compute_dtype
     assert keras.backend.standardize_dtype(found.kept.dtype) == precision
-    # A row still sums to 1; bfloat16 has 8 bits of mantissa.
-    first = to_numpy(found.kept)[:, :, :, 0]
-    np.testing.assert_allclose(first.sum(-1), 1.0, atol=2e-2)
+    # A row sums to 1, or to less where attention has moved past the end (monotonic);
+    # bfloat16 has 8 bits of mantissa.
+    sums = to_numpy(found.kept)[:, :, :, 0].sum(-1)
+    assert ((sums > 0.1) & (sums < 1.02)).all()
 
 
 class Sequences:
