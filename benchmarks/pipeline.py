@@ -27,8 +27,8 @@ def run(folder: Path | None, quick: bool) -> None:
 
     preset = "smoke" if quick else "small"
     application, config = Translation(), PRESETS[preset]
-    with tempfile.TemporaryDirectory() as folder:
-        directory = runs.create(Path(folder), application.name, preset, config)
+    with tempfile.TemporaryDirectory() as root:
+        directory = runs.create(Path(root), application.name, preset, config)
         training.seed(config.train)
         application.prepare(config, directory)
         data = application.load(config, directory)

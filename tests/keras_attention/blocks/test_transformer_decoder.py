@@ -318,3 +318,9 @@ def test_reload(tmp_path):
     again = keras.saving.load_model(tmp_path / "model.keras")
     found, expected = again(inputs()), model(inputs())
     np.testing.assert_array_equal(to_numpy(found), to_numpy(expected))
+
+
+def test_a_cache_needs_attention_that_keeps_keys_and_values():
+    block = built(attention="linear")
+    with pytest.raises(ValueError, match=r"keeps keys and values.*LinearAttention"):
+        block.empty_cache(B, 3)
