@@ -66,7 +66,8 @@ def _waiting(application, config, data, steps: int) -> float:
         optimizer=optimizers.build(config.train, batches.batches_per_epoch),
         **application.objective(config, data),
     )
-    iterator = iter(training.continuous(batches, 0, 2))
+    epochs = 1 + (WARM_UP + steps) // batches.batches_per_epoch
+    iterator = iter(training.continuous(batches, 0, epochs))
     waited = total = 0.0
     for step in range(WARM_UP + steps):
         if step == WARM_UP:
