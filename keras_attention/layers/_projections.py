@@ -24,9 +24,10 @@ class Projection(keras.layers.EinsumDense):
     """
 
     def call(self, inputs, training=None):
-        outputs = ops.tensordot(inputs, self.kernel, axes=self._contracted)
+        kernel = ops.cast(self.kernel, inputs.dtype)
+        outputs = ops.tensordot(inputs, kernel, axes=self._contracted)
         if self.bias is not None:
-            outputs = outputs + self.bias
+            outputs = ops.add(outputs, ops.cast(self.bias, inputs.dtype))
         return outputs if self.activation is None else self.activation(outputs)
 
     @property
