@@ -22,6 +22,7 @@ def run(folder: Path | None, quick: bool) -> None:
     """Print the two shares and write them into `folder`."""
     from applications.pipeline import run as runs
     from applications.pipeline import training
+    from applications.text.bucketing import padding_waste
     from applications.translation.application import Translation
     from applications.translation.presets import PRESETS
 
@@ -33,7 +34,8 @@ def run(folder: Path | None, quick: bool) -> None:
         application.prepare(config, directory)
         data = application.load(config, directory)
         waiting = _waiting(application, config, data, QUICK_STEPS if quick else STEPS)
-    found = {"padding": _padding(data), "waiting for input": waiting}
+    padding = padding_waste(data.train.epochs(0, 1))
+    found = {"padding": padding, "waiting for input": waiting}
     text = markdown(preset, {name: 100 * share for name, share in found.items()})
     print(text)
     if folder is not None:
@@ -48,12 +50,6 @@ def markdown(preset: str, percent: dict[str, float]) -> str:
         lines.append(f"| 16 | {name} | {most:.0f} % | {percent[name]:.1f} % | {word} |")
     about = f"Translation's `{preset}` preset, {date.today()}: {report.machine()}."
     return "\n".join([about, "", *lines])
-
-
-def _padding(data) -> float:
-    from applications.text.bucketing import padding_waste
-
-    return padding_waste(data.train.epochs(0, 1))
 
 
 def _waiting(application, config, data, steps: int) -> float:

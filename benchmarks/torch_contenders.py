@@ -53,12 +53,14 @@ def _core(case: Case) -> Step:
 
 
 def _layer(case: Case) -> Step:
-    """`torch.nn.MultiheadAttention`, causal, without its weights."""
+    """`torch.nn.MultiheadAttention` without its weights."""
     batch, length, heads, size = case.shape
     layer = torch.nn.MultiheadAttention(heads * size, heads, batch_first=True)
     inputs = torch.randn(batch, length, heads * size, requires_grad=case.training)
     upstream = torch.randn(batch, length, heads * size)
-    options = {"attn_mask": _causal(length), "is_causal": True, "need_weights": False}
+    options = {"need_weights": False}
+    if case.causal:
+        options |= {"attn_mask": _causal(length), "is_causal": True}
 
     def forward():
         return layer(inputs, inputs, inputs, **options)[0]

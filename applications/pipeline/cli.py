@@ -85,6 +85,25 @@ def main(
     return 0
 
 
+def on_runs(about: str, names: Sequence[str], action: Callable[..., None]) -> int:
+    """Run a command on named runs that is no stage and return the exit code.
+
+    Args:
+        about: What `--help` prints.
+        names: The arguments.
+        action: Called with `names`; what a user can put right it raises as `UserError`.
+    """
+    if "-h" in names or "--help" in names:
+        print(about)
+        return 0
+    try:
+        action(names)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
 def parse(arguments: Sequence[str]) -> Request:
     """Read the arguments; keys without a dot belong to the stage.
 

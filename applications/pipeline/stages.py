@@ -41,7 +41,7 @@ def train(application: Application[C, Any], config: C, run: Run) -> dict[str, An
 
 def evaluate(application: Application[C, Any], config: C, run: Run) -> dict[str, Any]:
     """Measure the best model on the test split, print and record the metrics."""
-    data, model = _load(application, config, run)
+    data, model = load(application, config, run)
     metrics = application.evaluate(config, data, model, run)
     _record(application, config, run, "evaluate", metrics)
     for name, value in card.flatten(metrics).items():
@@ -53,7 +53,7 @@ def predict(
     application: Application[C, Any], config: C, run: Run, inputs: Sequence[str]
 ) -> Iterator[str]:
     """Yield the best model's answer to each input. Nothing is written."""
-    data, model = _load(application, config, run)
+    data, model = load(application, config, run)
     yield from application.predict(config, data, model, inputs)
 
 
@@ -61,7 +61,7 @@ def explain(
     application: Application[C, Any], config: C, run: Run, inputs: Sequence[str] = ()
 ) -> list[Path]:
     """Draw what the best model attends to: `inputs`, or the task's own examples."""
-    data, model = _load(application, config, run)
+    data, model = load(application, config, run)
     figures = application.explain(config, data, model, run, inputs)
     for figure in figures:
         print(figure)
@@ -70,7 +70,7 @@ def explain(
 
 def export(application: Application[C, Any], config: C, run: Run) -> Path:
     """Write the SavedModel of the best model; an earlier one is replaced at the end."""
-    data, model = _load(application, config, run)
+    data, model = load(application, config, run)
     path = run.path("saved_model", "1")
     with files.replacing(path) as directory:
         application.export(config, data, model, directory)
@@ -79,7 +79,8 @@ def export(application: Application[C, Any], config: C, run: Run) -> Path:
     return path
 
 
-def _load(application: Application[C, Any], config: C, run: Run) -> tuple[Any, Any]:
+def load(application: Application[C, Any], config: C, run: Run) -> tuple[Any, Any]:
+    """The data and the best model of a run."""
     training.seed(config.train)
     data = application.load(config, run)
     return data, application.load_model(config, data, run)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from applications.errors import UserError
-from applications.pipeline import quiet
+from applications.pipeline import cli, quiet
 from applications.pipeline import run as runs
 from applications.translation.presets import TranslationConfig
 
@@ -19,21 +19,17 @@ CURVE = "bleu-by-length.png"
 
 def main(names: Sequence[str]) -> int:
     """Compare runs by name; the first is the one the others are held against."""
-    if "-h" in names or "--help" in names:
-        print(__doc__)
-        return 0
-    try:
-        if len(names) < 2:
-            raise UserError("Name at least two evaluated runs to compare.")
-        root = runs.default_root()
-        found = [runs.find(root, "translation", name=name) for name in names]
-        with quiet.startup():
-            print("\n".join(table(found)))
-            print(f"\n{draw(found)}")
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return cli.on_runs(str(__doc__), names, _print)
+
+
+def _print(names: Sequence[str]) -> None:
+    if len(names) < 2:
+        raise UserError("Name at least two evaluated runs to compare.")
+    root = runs.default_root()
+    found = [runs.find(root, "translation", name=name) for name in names]
+    with quiet.startup():
+        print("\n".join(table(found)))
+        print(f"\n{draw(found)}")
 
 
 def table(found: Sequence[runs.Run]) -> list[str]:

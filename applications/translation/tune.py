@@ -7,10 +7,9 @@ BLEU and length for each; the test set is not looked at.
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from applications.errors import UserError
-from applications.pipeline import quiet
+from applications.pipeline import cli, quiet
 from applications.pipeline import run as runs
 from applications.translation.presets import TranslationConfig
 
@@ -19,35 +18,31 @@ PENALTIES = (0.0, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5)
 
 def main(names: Sequence[str]) -> int:
     """Tune one run and say how to evaluate it so."""
-    if "-h" in names or "--help" in names:
-        print(__doc__)
-        return 0
-    try:
-        if len(names) != 1:
-            raise UserError("Name one trained run, such as small-001.")
-        run = runs.find(runs.default_root(), "translation", name=names[0])
-        with quiet.startup():
-            best = tune(run)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return cli.on_runs(str(__doc__), names, _print)
+
+
+def _print(names: Sequence[str]) -> None:
+    if len(names) != 1:
+        raise UserError("Name one trained run, such as small-001.")
+    run = runs.find(runs.default_root(), "translation", name=names[0])
+    with quiet.startup():
+        best = tune(run)
     print(
         f"\nBest on the validation split: {best:g}. On the test split:\n"
         f"python -m applications.translation evaluate run={run.name} "
         f"decode.length_penalty={best:g}"
     )
-    return 0
 
 
 def tune(run: runs.Run) -> float:
     """The penalty of the highest validation BLEU; prints a line for each."""
+    from applications.pipeline import stages
     from applications.translation.application import Translation
     from applications.translation.translator import Translator
     from keras_attention import metrics
 
-    application, config = Translation(), run.config(TranslationConfig)
-    data: Any = application.load(config, run)
-    model = application.load_model(config, data, run)
+    config = run.config(TranslationConfig)
+    data, model = stages.load(Translation(), config, run)
     limit = config.train.validation_sentences
     sources, references = data.sentences("validation", limit)
     print(f"{len(sources)} validation sentences, beam {config.decode.num_beams}")

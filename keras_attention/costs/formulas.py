@@ -12,6 +12,7 @@ import keras
 
 from keras_attention import blocks, layers
 from keras_attention.blocks.recurrent_decoder import _SummaryCell
+from keras_attention.layers._projections import Projection
 
 
 def said_by(layer: keras.layers.Layer, method: str, name: str) -> Callable | None:
@@ -174,6 +175,7 @@ _FORMULAS: dict[type | None, Callable] = {
     for name in names
     if hasattr(keras.layers, name)
 }
+_FORMULAS[Projection] = _einsum_dense
 
 # -------------------------------------------------------- layers without any product
 

@@ -208,13 +208,13 @@ class Search(abc.ABC):
         )
         return prompt
 
-    def normalize(self, logits: Tensor) -> Tensor:
+    def _normalize(self, logits: Tensor) -> Tensor:
         """Log-probabilities (B, K, V) in float32 of logits (B * K, V)."""
         logits = ops.cast(logits, "float32")
         logits = ops.reshape(logits, (-1, self.num_beams, ops.shape(logits)[-1]))
         return ops.log_softmax(logits, axis=-1)
 
-    def rows(self, parents: Tensor) -> Tensor:
+    def _rows(self, parents: Tensor) -> Tensor:
         """Rows of the state (B * K,) that belong to `parents` (B, K)."""
         first = ops.arange(ops.shape(parents)[0], dtype="int32") * self.num_beams
         return ops.reshape(first[:, None] + parents, (-1,))
@@ -225,7 +225,7 @@ class Search(abc.ABC):
         scores, order = ops.top_k(scores, self.num_return)
         best = hypotheses.taken(order)
         exists = scores > -inf
-        rows = self.rows(ops.cast(order, "int32"))
+        rows = self._rows(ops.cast(order, "int32"))
 
         def of_best(leaf: Tensor) -> Tensor:
             shape = (*ops.shape(order), *ops.shape(leaf)[1:])
@@ -314,7 +314,7 @@ class _Run:
         """Read `last` (B * K,), choose the tokens at `position`."""
         search = self.search
         logits, after = self.step(last, state)
-        chances = self._ruled(search.normalize(logits), hypotheses)
+        chances = self._ruled(search._normalize(logits), hypotheses)
         parents, tokens, found = search.select(chances, hypotheses, self.draws)
         waiting = None if self.lengths is None else (position < self.lengths)[:, None]
         if waiting is not None:  # has a prompt to read first
@@ -323,7 +323,7 @@ class _Run:
                 parents = ops.where(waiting, ops.arange(search.num_beams), parents)
         if parents is not None:
             hypotheses = hypotheses.taken(parents)
-            after = reorder_rows(after, state, search.rows(parents))
+            after = reorder_rows(after, state, search._rows(parents))
         tokens = ops.cast(tokens, "int32")
         tokens = ops.where(hypotheses.finished, search.pad_token, tokens)
         hypotheses = hypotheses.appended(tokens, found, search.end_token, waiting)
@@ -336,6 +336,8 @@ class _Run:
 
     def _ruled(self, log_probabilities: Tensor, hypotheses: Hypotheses) -> Tensor:
         """What the rules leave of the log-probabilities (B, K, V)."""
+        if not self.rules:
+            return log_probabilities
         lengths = self.lengths
         if lengths is None:
             rows, width = ops.shape(self.prompt)

@@ -1,6 +1,5 @@
 """Projections into heads and back, and the options they share."""
 
-import math
 from typing import Any
 
 import keras
@@ -24,6 +23,7 @@ class Projection(keras.layers.EinsumDense):
     """
 
     def call(self, inputs, training=None):
+        # In a symbolic call on PyTorch a variable has its own precision.
         kernel = ops.cast(self.kernel, inputs.dtype)
         outputs = ops.tensordot(inputs, kernel, axes=self._contracted)
         if self.bias is not None:
@@ -35,13 +35,6 @@ class Projection(keras.layers.EinsumDense):
         """How many axes of the input the kernel takes."""
         of_inputs, of_kernel = self.equation.split("->")[0].split(",")
         return len(set(of_inputs) & set(of_kernel))
-
-    def multiply_adds(self, inputs_shape) -> int:
-        """Those of its product."""
-        taken = self.kernel.shape[: self._contracted]
-        return (
-            math.prod(inputs_shape) * math.prod(self.kernel.shape) // math.prod(taken)
-        )
 
     def quantize(self, mode=None, type_check=True, config=None):
         # The check is for subclasses that compute something else.

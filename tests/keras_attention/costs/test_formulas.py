@@ -132,6 +132,14 @@ def test_a_quantized_layer_is_not_counted():
     assert not costs.report(layer, inputs=(B, T, D)).total.counted
 
 
+def test_neither_is_a_projection_of_ours_that_was_altered():
+    layer = layers.MultiHeadAttention(N, H)
+    layer.build((B, T, D), (B, S, D))
+    assert costs.report(layer, inputs=list(CROSS)).total.counted
+    layer.query_dense.enable_lora(2)
+    assert not costs.report(layer, inputs=list(CROSS)).total.counted
+
+
 # ------------------------------------------------------------------------- the parts
 
 

@@ -1,6 +1,5 @@
 """What every search keeps: rows alone, prompts, padding, one compiled loop."""
 
-import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -9,14 +8,22 @@ from keras_attention.decoding import (
     AllowedTokens,
     BeamSearch,
     Decodable,
-    ForcedPrefix,
     GreedySearch,
-    NoRepeatNGrams,
-    RepetitionPenalty,
     SamplingSearch,
 )
-from tests.backend import compiled, tensorflow_only
+from tests.backend import compiled
 from tests.keras_attention.decoding import plain_rules
+from tests.keras_attention.decoding.searches import (
+    BATCH,
+    CERTAIN,
+    LENGTH,
+    PLAIN_RULES,
+    RULED,
+    TOKENS,
+    VOCABULARY,
+    every_search,
+    every_search_by_rows,
+)
 from tests.keras_attention.decoding.toys import (
     END,
     PAD,
@@ -29,58 +36,6 @@ from tests.keras_attention.decoding.toys import (
     item_of,
     seeded,
 )
-
-BATCH, VOCABULARY, LENGTH = 5, 7, 11
-TOKENS = (LENGTH, START, END, PAD)
-
-
-def late_five(prefix):
-    """Token 5 may not be among the first three."""
-    return (ops.arange(VOCABULARY) != 5) | (prefix.lengths[..., None] >= 3)
-
-
-def unchanged(log_probabilities, prefix):
-    """Any function is a rule."""
-    return log_probabilities
-
-
-RULED = {
-    "min_length": 2,
-    "rules": [
-        RepetitionPenalty(1.2, with_prompt=True),
-        NoRepeatNGrams(2, with_prompt=True),
-        ForcedPrefix([3]),
-        AllowedTokens(late_five),
-        unchanged,
-    ],
-}
-PLAIN_RULES = [
-    plain_rules.min_length(2, END),
-    plain_rules.repetition_penalty(1.2, with_prompt=True),
-    plain_rules.no_repeat_ngrams(2, with_prompt=True),
-    plain_rules.forced_prefix([3]),
-    lambda following, written, prompt: plain_rules.without(
-        following, {5} if len(written) < 3 else ()
-    ),
-]
-CERTAIN = {
-    "greedy": GreedySearch(*TOKENS),
-    "beam": BeamSearch(*TOKENS, num_beams=3, num_return=2),
-    "penalty": BeamSearch(*TOKENS, num_beams=3, length_penalty=1.0),
-    "greedy with rules": GreedySearch(*TOKENS, **RULED),
-    "beam with rules": BeamSearch(*TOKENS, num_beams=3, num_return=2, **RULED),
-}
-DRAWN = {
-    "sampling": SamplingSearch(
-        *TOKENS, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01, num_return=2
-    ),
-    "sampling with rules": SamplingSearch(*TOKENS, **RULED),
-}
-SEARCHES = {**CERTAIN, **DRAWN}
-every_search = pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-# What is drawn depends on the row's place in the batch, but for the only likely token.
-ALONE = {**CERTAIN, "sampling of one": SamplingSearch(*TOKENS, top_k=1, **RULED)}
-every_search_by_rows = pytest.mark.parametrize("search", ALONE.values(), ids=ALONE)
 
 
 def c35():
@@ -288,105 +243,6 @@ def test_refuses_wrong_tokens_and_lengths():
 def test_only_sampling_takes_a_seed(search):
     with pytest.raises(ValueError, match="Only `SamplingSearch` takes a `seed`"):
         search.search(c35().step, {}, batch_size=1, seed=3)
-
-
-@tensorflow_only
-@every_search
-def test_traces_once_for_any_batch_prompt_and_seed(search):
-    import tensorflow as tf
-
-    traces = []
-    model = Recurrent(3, BATCH, VOCABULARY, ROOM)
-
-    def counted(tokens, state):
-        traces.append(tokens)
-        return model.step(tokens, state)
-
-    def run(prompt, lengths, memory, seed, step=model.step):
-        return search.search(
-            step,
-            model.initial_state(memory),
-            prompt=prompt,
-            prompt_lengths=lengths,
-            **seeded(search, seed),
-        )
-
-    graph = tf.function(
-        lambda *arguments: run(*arguments, step=counted),
-        input_signature=[
-            tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((None,), tf.int32),
-            tf.TensorSpec((None, model.memory.shape[1])),
-            tf.TensorSpec((), tf.int32),
-        ],
-    )
-    random = np.random.default_rng(0)
-    for seed, (rows, width) in enumerate([(1, 1), (4, 1), (2, 5), (5, 3)]):
-        arguments = (
-            tf.constant(random.integers(3, VOCABULARY, (rows, width)), tf.int32),
-            tf.constant(random.integers(1, width + 1, rows), tf.int32),
-            model.memory[:rows],
-            tf.constant(seed),
-        )
-        found = arrays(graph(*arguments))
-        assert found.tokens.shape == (rows, search.num_return, LENGTH)
-    assert_same(found, arrays(run(*arguments)))
-    assert len(traces) == 2  # the prompt's loop and the search's
-
-
-@tensorflow_only
-@pytest.mark.slow
-@every_search_by_rows
-def test_compiles_with_xla(search):
-    """Draws are in `test_sampling`: XLA has its own."""
-    model = Recurrent(1, BATCH, VOCABULARY, LENGTH)
-
-    def run():
-        arguments = {"batch_size": BATCH, **seeded(search)}
-        return search.search(model.step, model.initial_state(), **arguments)
-
-    assert_same(arrays(compiled(run, jit=True)()), arrays(run()))
-
-
-@tensorflow_only
-@pytest.mark.slow
-@every_search
-def test_exports_inside_a_saved_model(search, tmp_path):
-    """A recurrent Keras model, its search in the signature, any batch size."""
-    import tensorflow as tf
-
-    keras.utils.set_random_seed(1)
-    tokens, before = keras.Input((), dtype="int32"), keras.Input((8,))
-    embedded = keras.layers.Embedding(VOCABULARY, 4)(tokens)
-    _, after = keras.layers.GRUCell(8)(embedded, [before])
-    logits = keras.layers.Dense(VOCABULARY, kernel_initializer="normal")(after[0])
-    model = keras.Model([tokens, before], [logits, after[0]])
-
-    def serve(source, seed):
-        found = search.search(
-            lambda last, state: tuple(model([last, state])),
-            source,
-            batch_size=ops.shape(source)[0],
-            **seeded(search, seed),
-        )
-        return {name: x for name, x in found._asdict().items() if x is not None}
-
-    archive = keras.export.ExportArchive()
-    archive.track(model)
-    signature = [
-        tf.TensorSpec((None, 8), name="source"),
-        tf.TensorSpec((), tf.int32, name="seed"),
-    ]
-    archive.add_endpoint("serve", serve, input_signature=signature)
-    archive.write_out(tmp_path / "model", verbose=False)
-    loaded = tf.saved_model.load(tmp_path / "model")
-    for batch_size in (1, 4):
-        source = tf.random.stateless_normal((batch_size, 8), seed=(1, 2))
-        arguments = (source, tf.constant(batch_size))
-        expected, found = serve(*arguments), loaded.serve(*arguments)
-        assert set(found) == {"tokens", "lengths", "log_probabilities", "scores"}
-        np.testing.assert_array_equal(found["tokens"], expected["tokens"])
-        np.testing.assert_allclose(found["scores"], expected["scores"], rtol=1e-5)
 
 
 def test_the_protocol_is_recognised():

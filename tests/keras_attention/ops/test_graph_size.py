@@ -151,6 +151,15 @@ def test_every_score(score):
     check(trace("blockwise", mask=masks.Causal(), score=score))
 
 
+def test_unrolled_tiles_hold_no_whole_matrix_either(monkeypatch):
+    """At 2,048 the 16 tiles of a causal mask are a segment each, without a loop."""
+    monkeypatch.setattr(f"{__name__}.LENGTH", 2048)
+    monkeypatch.setattr(f"{__name__}.PAIRS", 2048 * 2048)
+    found, loops = too_large(trace("blockwise", mask=masks.Causal()))
+    assert loops == 0
+    assert not found, "\n".join(found)
+
+
 def test_bias_and_dropout_in_nested_loops():
     seed = np.array([1, 2], "uint32")
     options = {"bias": tensor(LENGTH), "dropout": 0.1, "seed": seed}
