@@ -1,5 +1,6 @@
 """Beam search: the best few hypotheses at every step."""
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -31,7 +32,7 @@ class BeamSearch(Search):
     Args:
         max_length: Most tokens to generate, the end token included.
         start_token: What the first step reads where no prompt is given.
-        end_token: Ends a hypothesis.
+        end_token: Ends a hypothesis; several, each of them does.
         pad_token: Fills a hypothesis after its end.
         num_beams: Hypotheses kept for each item.
         length_penalty: `alpha` of `keras_attention.decoding.length_penalty`, at
@@ -80,7 +81,7 @@ class BeamSearch(Search):
         self,
         max_length: int,
         start_token: int,
-        end_token: int,
+        end_token: int | Sequence[int],
         pad_token: int = 0,
         num_beams: int = 4,
         length_penalty: float = 0.0,

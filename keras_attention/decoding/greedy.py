@@ -16,7 +16,7 @@ class GreedySearch(Search):
     Args:
         max_length: Most tokens to generate, the end token included.
         start_token: What the first step reads where no prompt is given.
-        end_token: Ends a row.
+        end_token: Ends a row; several, each of them does.
         pad_token: Fills a row after its end.
         **options: `min_length` and `rules`, see `Search`.
 

@@ -64,7 +64,11 @@ class Hypotheses(NamedTuple):
         return Hypotheses(tokens, *rest)
 
     def appended(
-        self, tokens: Tensor, found: Tensor, end_token: int, waiting: Tensor | None
+        self,
+        tokens: Tensor,
+        found: Tensor,
+        end_tokens: tuple[int, ...],
+        waiting: Tensor | None,
     ) -> "Hypotheses":
         """With one more of `tokens` (B, K) where neither finished nor `waiting`."""
         still = self.finished if waiting is None else self.finished | waiting
@@ -72,7 +76,9 @@ class Hypotheses(NamedTuple):
         place = ops.arange(max_length, dtype="int32")
         here = (place == self.lengths[..., None]) & ~still[..., None]  # (B, K, L)
         lengths = self.lengths + ops.cast(~still, "int32")
-        ends = (tokens == end_token) | (lengths == max_length)
+        ends = lengths == max_length
+        for end_token in end_tokens:
+            ends = ends | (tokens == end_token)
         return Hypotheses(
             tokens=ops.where(here, tokens[..., None], self.tokens),
             lengths=lengths,

@@ -24,7 +24,7 @@ class KerasHubCausalLM:
     lm = KerasHubCausalLM(keras_hub.models.CausalLM.from_preset("gpt2_base_en"))
     search = SamplingSearch(max_length=64, start_token=..., end_token=..., top_p=0.9)
     state = lm.initial_state(prompt, search.max_length)
-    found = search.search(lm.step, state, prompt=prompt[:, -1:])
+    found = search.search(lm.step, state, prompt=prompt, prompt_read=state["position"])
     ```
     """
 
@@ -39,10 +39,10 @@ class KerasHubCausalLM:
         Args:
             prompt: `(B, P)` token ids.
             max_length: Tokens the cache has room for after the prompt.
-            position: Of the token that the search reads first, by default the last one:
-                `prompt=prompt[:, position:]`. Where prompts of several lengths are
-                padded at their end it is that of the shortest one's last token, and
-                `prompt_lengths=lengths - position`.
+            position: Of the token that the search reads first, by default the last one.
+                Where prompts of several lengths are padded at their end it is that of
+                the shortest one's last token. The search takes it as
+                `prompt_read=state["position"]`.
         """
         if position is None:
             position = ops.shape(prompt)[1] - 1

@@ -6,7 +6,7 @@ forbids a token. Searches take any number of them and apply them in order. A hyp
 with no token left is given up.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -49,23 +49,31 @@ class Prefix(NamedTuple):
 Rule = Callable[[Tensor, Prefix], Tensor]
 
 
+def as_tokens(token: int | Sequence[int]) -> tuple[int, ...]:
+    """One token or several, of which there must be one at least, as a tuple."""
+    tokens = (token,) if isinstance(token, int) else tuple(token)
+    require(bool(tokens), "At least one token must be given.", token=token)
+    return tokens
+
+
 class MinLength:
     """Forbids `token` before a hypothesis has `min_length` tokens, `token` included.
 
     Args:
         min_length: Fewest tokens of a hypothesis, counted as `max_length` is.
-        token: The end token.
+        token: The end token, or several.
 
     Raises:
         ValueError: `min_length` is not a positive integer.
     """
 
-    def __init__(self, min_length: int, token: int) -> None:
+    def __init__(self, min_length: int, token: int | Sequence[int]) -> None:
         self.min_length = positive_integer("min_length", min_length)
-        self.token = token
+        self.tokens = as_tokens(token)
 
     def __call__(self, log_probabilities: Tensor, prefix: Prefix) -> Tensor:
-        is_end = ops.arange(ops.shape(log_probabilities)[-1]) == self.token
+        places = ops.arange(ops.shape(log_probabilities)[-1])[:, None]
+        is_end = ops.any(places == ops.convert_to_tensor(self.tokens), axis=-1)
         early = prefix.lengths + 1 < self.min_length
         return _without(log_probabilities, early[..., None] & is_end)
 
@@ -79,8 +87,7 @@ class RepetitionPenalty:
 
     Args:
         penalty: Above 0; 1 changes nothing.
-        with_prompt: Whether tokens of the prompt count as written: those that the
-            search was given.
+        with_prompt: Whether tokens of the prompt count as written.
 
     Raises:
         ValueError: `penalty` is not positive.

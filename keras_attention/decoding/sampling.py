@@ -1,5 +1,6 @@
 """Sampling: the next token is drawn by its probability."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -26,7 +27,7 @@ class SamplingSearch(Search):
     Args:
         max_length: Most tokens to generate, the end token included.
         start_token: What the first step reads where no prompt is given.
-        end_token: Ends a row.
+        end_token: Ends a row; several, each of them does.
         pad_token: Fills a row after its end.
         temperature: Divides the logits, above 0; below 1 sharpens.
         top_k: Tokens left, the most probable ones; a number beyond the vocabulary
@@ -65,7 +66,7 @@ class SamplingSearch(Search):
         self,
         max_length: int,
         start_token: int,
-        end_token: int,
+        end_token: int | Sequence[int],
         pad_token: int = 0,
         temperature: float = 1.0,
         top_k: int | None = None,

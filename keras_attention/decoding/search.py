@@ -16,7 +16,7 @@ from keras_attention.decoding.loop import (
     repeat_rows,
     while_loop,
 )
-from keras_attention.decoding.rules import MinLength, Prefix, Rule
+from keras_attention.decoding.rules import MinLength, Prefix, Rule, as_tokens
 from keras_attention.errors import positive_integer, require
 
 Tensor = Any
@@ -62,7 +62,7 @@ class Search(abc.ABC):
         max_length: Most tokens to generate, the end token included. A hypothesis cut
             off there counts as it stands.
         start_token: What the first step reads where no prompt is given.
-        end_token: Ends a hypothesis.
+        end_token: Ends a hypothesis; several, each of them does.
         pad_token: Fills a hypothesis after its end. It is also what the model reads
             in a finished row, so it must be a token the model has.
         min_length: Fewest tokens to generate, the end token included.
@@ -81,7 +81,7 @@ class Search(abc.ABC):
         self,
         max_length: int,
         start_token: int,
-        end_token: int,
+        end_token: int | Sequence[int],
         pad_token: int = 0,
         min_length: int = 1,
         rules: Sequence[Rule] = (),
@@ -93,18 +93,18 @@ class Search(abc.ABC):
             min_length=min_length,
             max_length=max_length,
         )
+        self.end_tokens = as_tokens(end_token)
         self.rules: tuple[Rule, ...] = tuple(rules)
         if min_length > 1:
             self.rules = (MinLength(min_length, end_token), *self.rules)
         require(
-            min(start_token, end_token, pad_token) >= 0,
+            min(start_token, *self.end_tokens, pad_token) >= 0,
             "`start_token`, `end_token` and `pad_token` must not be negative.",
             start_token=start_token,
             end_token=end_token,
             pad_token=pad_token,
         )
         self.start_token = start_token
-        self.end_token = end_token
         self.pad_token = pad_token
 
     @abc.abstractmethod
@@ -145,6 +145,7 @@ class Search(abc.ABC):
         batch_size: int | Tensor | None = None,
         prompt: Tensor | None = None,
         prompt_lengths: Tensor | None = None,
+        prompt_read: int | Tensor = 0,
         rules: Sequence[Rule] = (),
         seed: Any = None,
         keep: Callable[[State], Any] | None = None,
@@ -161,6 +162,8 @@ class Search(abc.ABC):
                 first, the start token included; they are no part of the result.
             prompt_lengths: (B,) integers from 1 to P: how many tokens of each row of
                 `prompt` count. What follows is written from there on.
+            prompt_read: How many tokens of each row of `prompt` the state has read
+                already, fewer than the shortest row has.
             rules: Further rules of this call.
             seed: Of `SamplingSearch`.
             keep: Takes from the last state what is wanted of it, any tree of leaves
@@ -177,6 +180,7 @@ class Search(abc.ABC):
                 the state.
         """
         prompt = self._prompt(batch_size, prompt)
+        _check_read(prompt_read, prompt.shape[1])
         if prompt_lengths is not None:
             _check_lengths(prompt_lengths, prompt.shape[1])
             prompt_lengths = ops.cast(prompt_lengths, "int32")
@@ -186,6 +190,7 @@ class Search(abc.ABC):
             rules=(*self.rules, *rules),
             prompt=prompt,
             lengths=prompt_lengths,
+            read=prompt_read,
             draws=self.draws(ops.shape(prompt)[0], seed),
         )
         state, hypotheses = run.last(as_tensors(state))
@@ -240,6 +245,17 @@ class Search(abc.ABC):
         )
 
 
+def _check_read(read: Any, width: int | None) -> None:
+    """Refuse to begin outside of a prompt, where both are known."""
+    if not ops.is_tensor(read):
+        require(
+            read >= 0 and (width is None or read < width),
+            "`prompt_read` must leave at least the last token of `prompt` to read.",
+            prompt_read=int(read),
+            width=width,
+        )
+
+
 def _check_lengths(lengths: Any, width: int | None) -> None:
     """Refuse lengths that do not fit a prompt, where both are known."""
     if ops.is_tensor(lengths) or width is None:
@@ -262,6 +278,7 @@ class _Run:
         rules: All of this call.
         prompt: (B, P) int32.
         lengths: (B,) int32, or `None` where every row has the whole prompt.
+        read: How many tokens of each prompt the state has read.
         draws: Random numbers of the strategy, or `None`.
     """
 
@@ -270,6 +287,7 @@ class _Run:
     rules: tuple[Rule, ...]
     prompt: Tensor
     lengths: Tensor | None
+    read: int | Tensor
     draws: Tensor | None
 
     def last(self, state: State) -> tuple[State, Hypotheses]:
@@ -305,7 +323,7 @@ class _Run:
             _, state = self.step(ops.take(self.prompt, index, axis=1), state)
             return index + 1, state
 
-        carry = (ops.zeros((), dtype="int32"), state)
+        carry = (ops.cast(self.read, "int32"), state)
         return while_loop(lambda index, _: index < position - 1, advance, carry)[1]
 
     def _advance(
@@ -326,7 +344,7 @@ class _Run:
             after = reorder_rows(after, state, search._rows(parents))
         tokens = ops.cast(tokens, "int32")
         tokens = ops.where(hypotheses.finished, search.pad_token, tokens)
-        hypotheses = hypotheses.appended(tokens, found, search.end_token, waiting)
+        hypotheses = hypotheses.appended(tokens, found, search.end_tokens, waiting)
         if waiting is not None:
             place = ops.minimum(position, ops.shape(self.prompt)[1] - 1)
             given = ops.take(self.prompt, place, axis=1)[:, None]

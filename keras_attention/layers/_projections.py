@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention.errors import positive_integer
 from keras_attention.layers import _axes
+from keras_attention.ops import _backend
 
 _KINDS = {
     "initializer": keras.initializers,
@@ -25,7 +26,7 @@ class Projection(keras.layers.EinsumDense):
     def call(self, inputs, training=None):
         # In a symbolic call on PyTorch a variable has its own precision.
         kernel = ops.cast(self.kernel, inputs.dtype)
-        outputs = ops.tensordot(inputs, kernel, axes=self._contracted)
+        outputs = _backend.project(inputs, kernel, self._contracted)
         if self.bias is not None:
             outputs = ops.add(outputs, ops.cast(self.bias, inputs.dtype))
         return outputs if self.activation is None else self.activation(outputs)

@@ -103,6 +103,23 @@ def is_static(*values: Size) -> bool:
     return all(isinstance(value, int) for value in values)
 
 
+def require_at_run_time(conditions: list, expected: str, **received: Any) -> None:
+    """As `errors.require`, of sizes that only a TensorFlow graph that runs knows.
+
+    The other backends know every size before; there, and under XLA, this does nothing.
+
+    Args:
+        conditions: What must be true, each a boolean or a scalar tensor.
+        expected: As in `errors.require`.
+        **received: As in `errors.require`; sizes and sequences of them.
+    """
+    if BACKEND == "tensorflow":
+        words: list = [f"{expected} Received:"]
+        for name, value in received.items():
+            words += [f"{name}=", tf.stack(value)]
+        tf.debugging.Assert(tf.reduce_all(tf.stack(conditions)), words)
+
+
 def has_fused_attention(key: Tensor, value: Tensor) -> bool:
     """Whether `keras.ops.dot_product_attention` never holds `T x S` scores here.
 
@@ -220,6 +237,19 @@ def write_rows(tensor: Tensor, start: Any, rows: Tensor) -> Tensor:
     axes = tf.range(batch), tf.range(heads), tf.range(count) + start
     places = tf.stack(tf.meshgrid(*axes, indexing="ij"), axis=-1)
     return tf.tensor_scatter_nd_update(tensor, places, rows)
+
+
+def project(inputs: Tensor, kernel: Tensor, axes: int) -> Tensor:
+    """`inputs` times `kernel` over the last and first `axes` of them.
+
+    XLA multiplies a single row by a kernel of heads in a plain loop, two rows by a
+    product of matrices: a step of decoding one sentence takes 1.5 times less with two.
+    """
+    is_one_row = all(size == 1 for size in inputs.shape[:-axes])
+    if not is_one_row or BACKEND == "torch":
+        return keras.ops.tensordot(inputs, kernel, axes=axes)
+    twice = keras.ops.concatenate([inputs, inputs], axis=0)
+    return keras.ops.tensordot(twice, kernel, axes=axes)[:1]
 
 
 # ------------------------------------------------------------ vector-Jacobian product

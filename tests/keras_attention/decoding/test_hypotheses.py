@@ -51,7 +51,7 @@ def appended(tokens, found, waiting=None, before=None):
         for field in before.appended(
             ops.convert_to_tensor(tokens, "int32"),
             ops.convert_to_tensor(found),
-            END,
+            (END, 4),
             waiting,
         )
     )
@@ -65,9 +65,10 @@ def test_a_token_is_added_to_what_has_not_finished():
 
 
 @pytest.mark.parametrize(
-    ("token", "length", "ends"), [(END, 1, True), (5, 2, True), (5, 1, False)]
+    ("token", "length", "ends"),
+    [(END, 1, True), (4, 1, True), (5, 2, True), (5, 1, False)],
 )
-def test_the_end_token_or_the_last_place_finishes_what_is_there(token, length, ends):
+def test_an_end_token_or_the_last_place_finishes_what_is_there(token, length, ends):
     lengths = ops.convert_to_tensor([[length] * 3], "int32")
     before = books()._replace(lengths=lengths)
     scores = [[-1.0, -2.0, -inf]]

@@ -135,15 +135,16 @@ def decode(model, search, prompt=PROMPT, lengths=None, **arguments):
     lm = KerasHubCausalLM(model)
 
     def run(prompt):
-        if lengths is None:
-            state = lm.initial_state(prompt, search.max_length)
-            found = search.search(lm.step, state, prompt=prompt[:, -1:], **arguments)
-        else:
-            first = int(lengths.min()) - 1
-            state = lm.initial_state(prompt, search.max_length, first)
-            prompts = {"prompt": prompt[:, first:], "prompt_lengths": lengths - first}
-            found = search.search(lm.step, state, **prompts, **arguments)
-        return found[:4]
+        first = None if lengths is None else int(lengths.min()) - 1
+        state = lm.initial_state(prompt, search.max_length, first)
+        return search.search(
+            lm.step,
+            state,
+            prompt=prompt,
+            prompt_lengths=lengths,
+            prompt_read=state["position"],
+            **arguments,
+        )[:4]
 
     return [to_numpy(x) for x in run(ops.convert_to_tensor(prompt))]
 
@@ -185,15 +186,17 @@ def test_greedy(causal):
     assert (lengths == LENGTH).all()
 
 
-def test_stops_at_an_end_token(causal):
+@pytest.mark.parametrize("places", [[(0, 2)], [(0, 2), (1, 1)]], ids=["one", "two"])
+def test_stops_at_end_tokens(causal, places):
     written = generated(causal, PROMPT, PROMPT.shape[1])
-    end = int(written[0, 2])
-    tokens, lengths, *_ = decode(causal, greedy(end))
-    expected = generated(causal, PROMPT, PROMPT.shape[1], stop=(end,))
+    ends = tuple(int(written[place]) for place in places)
+    tokens, lengths, *_ = decode(causal, greedy(ends))
+    expected = generated(causal, PROMPT, PROMPT.shape[1], stop=ends)
     np.testing.assert_array_equal(tokens[:, 0], expected)
-    first = list(written[0]).index(end)
-    assert lengths[0, 0] == first + 1
-    assert (tokens[0, 0, first + 1 :] == PAD).all()
+    for row, _ in places:
+        first = np.isin(written[row], ends).argmax()
+        assert lengths[row, 0] == first + 1
+        assert (tokens[row, 0, first + 1 :] == PAD).all()
 
 
 @pytest.mark.parametrize(
@@ -265,6 +268,16 @@ def test_rules(causal):
     assert all(len(set(row)) == LENGTH for row in tokens[:, 0])
 
 
+def test_rules_see_the_whole_prompt(causal):
+    rules = [NoRepeatNGrams(1, with_prompt=True)]
+    tokens, *_ = decode(causal, beam(rules=rules), lengths=LENGTHS)
+    plain, *_ = decode(causal, beam(), lengths=LENGTHS)
+    prompts = [PROMPT[row, :length] for row, length in enumerate(LENGTHS)]
+    rows = list(zip(prompts, tokens[:, 0], plain[:, 0], strict=True))
+    assert all(not set(prompt) & set(new) for prompt, new, _ in rows)
+    assert any(set(prompt) & set(old) for prompt, _, old in rows)
+
+
 @tensorflow_only
 def test_one_function_for_prompts_of_all_sizes():
     import tensorflow as tf
@@ -284,7 +297,7 @@ def test_one_function_for_prompts_of_all_sizes():
         first = tf.reduce_min(lengths) - 1
         state = lm.initial_state(prompt, search.max_length, first)
         return search.search(
-            lm.step, state, prompt=prompt[:, first:], prompt_lengths=lengths - first
+            lm.step, state, prompt=prompt, prompt_lengths=lengths, prompt_read=first
         ).tokens
 
     for prompt, lengths in [(PROMPT, LENGTHS), (PROMPT[:2, 1:4], np.array([3, 1]))]:
@@ -302,7 +315,8 @@ def test_xla():
 
     def run(prompt):
         state = lm.initial_state(prompt, search.max_length)
-        return search.search(lm.step, state, prompt=prompt[:, -1:]).tokens
+        read = state["position"]
+        return search.search(lm.step, state, prompt=prompt, prompt_read=read).tokens
 
     found = compiled(run, jit=True)(ops.convert_to_tensor(PROMPT))
     np.testing.assert_array_equal(found, decode(model, search)[0])

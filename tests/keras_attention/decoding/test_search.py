@@ -65,6 +65,15 @@ def test_c35_greedy_and_beams_of_any_width_agree(search):
     np.testing.assert_allclose(found.log_probabilities, [[-1.108663]], atol=1e-6)
 
 
+@pytest.mark.parametrize("ends", [3, (END, 3)], ids=["one", "several"])
+def test_each_of_the_end_tokens_ends(ends):
+    search = GreedySearch(6, START, ends, PAD, min_length=2)
+    (found,) = decode(search, [c35()], batch_size=1)
+    # `min_length` forbids each of them at first: 4 takes the place of 3.
+    written = [4, END, 3] if ends == 3 else [4, END]
+    assert found.tokens[0, 0, : found.lengths[0, 0]].tolist() == written
+
+
 @pytest.mark.parametrize("search", C35_SEARCHES, ids=["greedy", "beam 1", "beam 3"])
 def test_c35_a_finished_row_is_padded_while_another_runs(search):
     model = c35()
@@ -221,6 +230,8 @@ def test_stops_with_the_longest_row(search):
         ({"batch_size": 1, "prompt": [[1]]}, "Exactly one of"),
         ({"prompt": [1, 2]}, r"`prompt` must have the shape \(batch, tokens\)"),
         ({"prompt": np.zeros((2, 0))}, "at least one token"),
+        ({"prompt": [[1, 2]], "prompt_read": 2}, "`prompt_read` must leave"),
+        ({"prompt": [[1, 2]], "prompt_read": -1}, "`prompt_read` must leave"),
     ],
 )
 def test_refuses_a_wrong_start(arguments, message):
@@ -233,6 +244,10 @@ def test_refuses_wrong_tokens_and_lengths():
         GreedySearch(0, START, END)
     with pytest.raises(ValueError, match="must not be negative"):
         GreedySearch(3, START, -1)
+    with pytest.raises(ValueError, match="must not be negative"):
+        GreedySearch(3, START, [END, -1])
+    with pytest.raises(ValueError, match="At least one token"):
+        GreedySearch(3, START, [])
     with pytest.raises(ValueError, match="`min_length` must be a positive integer"):
         GreedySearch(3, START, END, min_length=0)
     with pytest.raises(ValueError, match="`min_length` must be at most `max_length`"):

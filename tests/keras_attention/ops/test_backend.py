@@ -149,6 +149,17 @@ def test_write_rows(start, count):
     np.testing.assert_array_equal(to_numpy(write(whole, start, rows)), expected)
 
 
+@pytest.mark.parametrize("rows", [(1, 1), (1, 3), (2, 1)], ids=str)
+@pytest.mark.parametrize("contracted", [(7,), (5, 7)], ids=str)
+def test_project(rows, contracted):
+    inputs, kernel = tensor(*rows, *contracted), tensor(*contracted, 3, seed=1)
+    axes = len(contracted)
+    expected = np.tensordot(to_numpy(inputs), to_numpy(kernel), axes=axes)
+    project = compiled(lambda *given: _backend.project(*given, axes))
+    got = to_numpy(project(inputs, kernel))
+    np.testing.assert_allclose(got, expected, atol=1e-5)  # order of the sums
+
+
 def test_read_gives_the_value_of_a_variable():
     value = _backend.read(keras.Variable(np.arange(3.0)))
     assert not isinstance(value, keras.Variable)
