@@ -6,7 +6,7 @@ export MPLBACKEND ?= Agg
 
 INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What the library and its tests import under JAX and PyTorch, beside the backend.
-LIBRARY_NEEDS = hypothesis keras matplotlib pytest sacrebleu
+LIBRARY_NEEDS = hypothesis keras matplotlib pytest sacrebleu scikit-learn
 LIBRARY_SUITE = keras_attention tests/keras_attention tests/test_imports.py
 
 .PHONY: help demo test test-backends test-jax test-torch lint docs bench clean
@@ -74,7 +74,8 @@ endef
 	@touch $@
 
 .venv/installed-for-development: .venv/installed
-	@.venv/bin/python $(INSTALL) --editable '.[translation,dev,docs]'
+	@.venv/bin/python $(INSTALL) --editable \
+		'.[translation,image_classification,litert,onnx,dev,docs]'
 	@touch $@
 
 .venv-torch/installed-for-benchmarks: .venv-torch/installed

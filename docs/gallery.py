@@ -12,6 +12,7 @@ from typing import Any
 
 import keras
 import numpy as np
+from feature_map_pictures import draw_gate, draw_map_scores
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from mkdocs.config.defaults import MkDocsConfig
@@ -28,6 +29,7 @@ ARGUMENTS = {
     "axis": 1,
     "bandwidth": 1.0,
     "block_size": PERIOD,
+    "hidden_dim": FEATURES,
     "key_dim": FEATURES,
     "max_sequence_length": LENGTH,
     "num_heads": 2,
@@ -138,6 +140,23 @@ def _draw_grid(features: np.ndarray, shown: tuple[int, ...]) -> Figure:
     return figure
 
 
+def draw_patches(layer: keras.layers.Layer) -> Figure:
+    """Which vector each pixel of a 12 x 16 image reaches, from one-hot images."""
+    rows, columns = 12, 16
+    images = np.eye(rows * columns, dtype="float32").reshape(-1, rows, columns, 1)
+    reached = keras.ops.convert_to_numpy(layer(images)).any(axis=-1)  # (pixels, L)
+    patches = reached.argmax(axis=-1).reshape(rows, columns)
+    figure = Figure(figsize=(4.2, 3.2), layout="constrained")
+    axes = figure.subplots()
+    axes.imshow(patches, cmap="viridis")
+    for patch in range(reached.shape[1]):
+        row, column = np.argwhere(patches == patch).mean(axis=0)
+        shade = "white" if patch < reached.shape[1] / 2 else "black"
+        axes.text(column, row, str(patch), color=shade, ha="center", va="center")
+    axes.set(xlabel="column of the image", ylabel="row of the image")
+    return figure
+
+
 SCORES_CAPTION = (
     "Weights of the untrained layer (seed 0) attending from a sequence to itself. The "
     f"sequence repeats every {PERIOD} steps with a little noise, so a score that looks "
@@ -153,6 +172,11 @@ IMPLIED_CAPTION = (
 POOLED_CAPTION = (
     "Weights of the untrained layer (seed 0) over a sequence that repeats every "
     f"{PERIOD} steps with a little noise: like content weighs alike."
+)
+GATE_CAPTION = (
+    "The gate of the untrained layer (seed 0) on a map with a spot in each of eight "
+    "channels, each stronger than the one before. An untrained gate says what the "
+    "layer can tell apart, not what counts."
 )
 
 
@@ -171,6 +195,34 @@ ROWS = {
         arguments={"num_queries": 4},
         caption=f"{POOLED_CAPTION} Four queries.",
     ),
+    "BottleneckAttention": Row(
+        arguments={"ratio": 2, "dilation_rate": 2},
+        draw=draw_gate,
+        caption=f"{GATE_CAPTION} One gate for each channel of each position.",
+    ),
+    "ConcurrentSqueezeExcitation": Row(
+        draw=draw_gate,
+        caption=f"{GATE_CAPTION} The sum of two gates, from 0 to 2.",
+    ),
+    "ConvolutionalBlockAttention": Row(
+        arguments={"ratio": 2},
+        draw=draw_gate,
+        caption=f"{GATE_CAPTION} The product of a gate of channels and one of "
+        "positions.",
+    ),
+    "CoordinateAttention": Row(
+        arguments={"ratio": 2},
+        draw=draw_gate,
+        caption=f"{GATE_CAPTION} The product of a gate of rows and one of columns.",
+    ),
+    "EfficientChannelAttention": Row(
+        arguments={"kernel_size": 3}, draw=draw_gate, caption=GATE_CAPTION
+    ),
+    "FeatureMapAttention": Row(
+        draw=draw_map_scores,
+        caption="What two positions (red) read in the first head of the untrained "
+        "layer (seed 0), on a map with a spot in each of eight channels.",
+    ),
     "GatedAttention": Row(caption=POOLED_CAPTION),
     "LinearAttention": Row(
         draw=draw_implied_weights,
@@ -184,9 +236,24 @@ ROWS = {
         caption="Expected alignments of the untrained layer (seed 0): from step to "
         "step they move on, and what leaves the memory is lost.",
     ),
+    "PatchEmbedding": Row(
+        arguments={"patch_size": 4},
+        draw=draw_patches,
+        caption="Patches of 4 x 4 of an image of 12 x 16, numbered as the vectors that "
+        "they become.",
+    ),
     "PerformerAttention": Row(
         draw=draw_implied_weights,
         caption=f"{IMPLIED_CAPTION} They approach those of softmax attention.",
+    ),
+    "SelectiveKernel": Row(
+        draw=draw_gate,
+        caption="The shares of two kernels in each channel, which sum to 1: the "
+        "untrained layer (seed 0) on a map with a spot in each of eight channels.",
+    ),
+    "SpatialAttention": Row(draw=draw_gate, caption=GATE_CAPTION),
+    "SqueezeExcitation": Row(
+        arguments={"ratio": 2}, draw=draw_gate, caption=GATE_CAPTION
     ),
     "TemporalAttention": Row(caption=POOLED_CAPTION),
     "AlibiBias": Row(

@@ -1,6 +1,8 @@
 """The one way this project words an error: what was expected, what came."""
 
+import importlib
 from collections.abc import Collection
+from types import ModuleType
 from typing import Any
 
 
@@ -40,3 +42,25 @@ def fraction(name: str, value: Any) -> float:
     valid = isinstance(value, (int, float)) and 0 <= value < 1
     require(valid, f"`{name}` must be a number in [0, 1).", **{name: value})
     return value
+
+
+def import_extra(module: str, extra: str) -> ModuleType:
+    """Return `module`, imported only now, since a package outside the core has it.
+
+    Args:
+        module: Its full name.
+        extra: The extra of this package that installs it.
+
+    Raises:
+        ImportError: it is not installed; the message says how to install it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if str(error.name).partition(".")[0] != package:
+            raise  # it is installed, and something that it needs is not
+        raise ImportError(
+            f"`{package}` is not installed. It comes with an extra: "
+            f"pip install 'keras-attention[{extra}]'."
+        ) from None

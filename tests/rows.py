@@ -82,12 +82,7 @@ class Row:
         layer = self.make(**options)
         layer(*self.tensors())
         generator = np.random.default_rng(1)
-        weights = layer.get_weights()
-        # About an initializer's size, so that outputs are of size 1 and 1e-6 is a few
-        # roundings. Scalars, such as a bandwidth, only make sense where they start.
-        layer.set_weights(
-            [0.15 * generator.normal(size=w.shape) if w.ndim else w for w in weights]
-        )
+        layer.set_weights([_random_like(x, generator) for x in layer.weights])
         return layer
 
     def query_padding(self) -> np.ndarray:
@@ -97,6 +92,18 @@ class Row:
     def key_padding(self) -> np.ndarray:
         """A mask for `key_mask` with real and padded positions in each sequence."""
         return _padding(self.inputs[self.hidden][:-1], seed=4)
+
+
+def _random_like(variable: keras.Variable, generator: np.random.Generator) -> Any:
+    """New numbers for a weight, those of its initializer where others make no sense."""
+    start = keras.ops.convert_to_numpy(variable)
+    if not start.ndim:  # such as a bandwidth
+        return start
+    # About an initializer's size, so that outputs are of size 1 and 1e-6 is a few
+    # roundings.
+    numbers = 0.15 * generator.normal(size=start.shape)
+    is_variance = variable.path.endswith("moving_variance")
+    return start + abs(numbers) if is_variance else numbers
 
 
 def _padding(shape: tuple[int, ...], seed: int) -> np.ndarray:

@@ -69,13 +69,14 @@ def unique(pairs: Iterable[Pair]) -> list[Pair]:
     return list(first.values())
 
 
-def split_name(key: str) -> str:
+def split_name(key: str | bytes) -> str:
     """Name the split that everything under `key` belongs to.
 
     `crc32(key) % 100`: 0-4 is test, 5-9 validation, the rest train. No random
     numbers and no order are involved, so the split is the same on every machine.
     """
-    bucket = zlib.crc32(key.encode("utf-8")) % 100
+    content = key if isinstance(key, bytes) else key.encode("utf-8")
+    bucket = zlib.crc32(content) % 100
     if bucket < 5:
         return "test"
     return "validation" if bucket < 10 else "train"

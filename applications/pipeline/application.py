@@ -157,5 +157,11 @@ class Application(abc.ABC, Generic[C, D]):
         """
 
     @abc.abstractmethod
-    def export(self, config: C, data: D, model: keras.Model, directory: Path) -> None:
-        """Write a SavedModel, raw input to answer, as the new `directory`."""
+    def export(
+        self, config: C, data: D, model: keras.Model, directory: Path
+    ) -> dict[str, Any]:
+        """Write a SavedModel, raw input to answer, as the new `directory`.
+
+        Returns:
+            What to record of it, such as how far other formats agree.
+        """

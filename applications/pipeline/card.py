@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from applications import markdown
 from applications.pipeline import files
 from applications.pipeline.config import format_value, settings
 from applications.pipeline.run import Run
@@ -92,6 +93,4 @@ def _setting_rows(config: Any) -> list[tuple[str, str]]:
 
 
 def _table(header: tuple[str, str], rows: list[tuple[str, str]]) -> str:
-    escaped = [tuple(cell.replace("|", "\\|") for cell in row) for row in rows]
-    lines = [header, ("---", "---"), *escaped]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(markdown.table(header, rows))

@@ -193,7 +193,7 @@ def find(
     Raises:
         UserError: There is no such run; the message names those there are.
     """
-    runs = {run.name: run for run in _runs(root / application)}
+    runs = {run.name: run for run in all_of(root, application)}
     if name is not None:
         if name not in runs:
             raise unknown(f"run of {application}", name, sorted(runs))
@@ -215,9 +215,9 @@ def _directories(home: Path) -> list[Path]:
     return [path for path in home.glob("*") if path.is_dir()]
 
 
-def _runs(home: Path) -> list[Run]:
-    """The runs of an application: directories that have a config."""
-    found = _directories(home)
+def all_of(root: Path, application: str) -> list[Run]:
+    """Return the runs of an application: directories that have a config."""
+    found = _directories(root / application)
     return [Run(path) for path in found if (path / "config.json").exists()]
 
 

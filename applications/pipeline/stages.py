@@ -73,8 +73,8 @@ def export(application: Application[C, Any], config: C, run: Run) -> Path:
     data, model = load(application, config, run)
     path = run.path("saved_model", "1")
     with files.replacing(path) as directory:
-        application.export(config, data, model, directory)
-    _record(application, config, run, "export", {"bytes": _size(path)})
+        found = application.export(config, data, model, directory)
+    _record(application, config, run, "export", {"bytes": _size(path), **found})
     print(f"{run.name}: SavedModel in {path}")
     return path
 

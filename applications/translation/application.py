@@ -1,6 +1,5 @@
 """The translation task: data, models, metrics, explanation and export."""
 
-import inspect
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -87,7 +86,8 @@ class Translation(Application[TranslationConfig, TranslationData]):
             "dropout": sizes.dropout,
         }
         if sizes.kind == "transformer":
-            _require_multi_head(sizes.attention)
+            if sizes.attention not in layers.multi_head():
+                raise unknown("model.attention", sizes.attention, layers.multi_head())
             return models.TransformerSeq2Seq(
                 num_layers=sizes.num_layers,
                 num_heads=sizes.num_heads,
@@ -153,18 +153,8 @@ class Translation(Application[TranslationConfig, TranslationData]):
         data: TranslationData,
         model: keras.Model,
         directory: Path,
-    ) -> None:
+    ) -> dict[str, Any]:
         export.export(Translator(model, data.tokenizer, config), directory)
         sources, _ = data.sentences("test", export.CHECKED_SENTENCES)
         export.check(directory, sources, Translator(model, data.tokenizer, config))
-
-
-def _require_multi_head(attention: str) -> None:
-    """Refuse an attention that a transformer cannot be built of."""
-    multi_head = [
-        name
-        for name, layer in layers.registry().items()
-        if "num_heads" in inspect.signature(layer).parameters
-    ]
-    if attention not in multi_head:
-        raise unknown("model.attention", attention, multi_head)
+        return {}

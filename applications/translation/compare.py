@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from applications import markdown
 from applications.errors import UserError
 from applications.pipeline import cli, quiet
 from applications.pipeline import run as runs
@@ -43,7 +44,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     heads = ["model", "parameters", "training minutes", "BLEU", "chrF", "perplexity"]
     heads += [f"BLEU, difference to {found[0].name}"]
     heads += [f"BLEU, {length} words" for length in lengths]
-    lines = [_row(heads), _row(["---"] * len(heads))]
+    rows = []
 
     def difference(translations: list[str]) -> str:
         gap = metrics.paired_bootstrap(translations, first, references)
@@ -57,11 +58,11 @@ def table(found: Sequence[runs.Run]) -> list[str]:
                 "evaluate both on the same test set."
             )
         gap = "-" if run is found[0] else difference(translations)
-        lines.append(_row(_cells(run, values, gap, lengths)))
+        rows.append(_cells(run, values, gap, lengths))
     copy = measured[0]["copy_source"]
     cells = ["copy of the source", "-", "-", _number(copy["bleu"])]
     cells += [_number(copy["chrf"]), "-", difference(sources)]
-    return [*lines, _row([*cells, *["-"] * len(lengths)])]
+    return markdown.table(heads, [*rows, [*cells, *["-"] * len(lengths)]])
 
 
 def _cells(run: runs.Run, values: dict, gap: str, lengths: list[str]) -> list[str]:
@@ -102,10 +103,6 @@ def _metrics(run: runs.Run) -> dict:
             f"evaluate run={run.name}"
         )
     return run.results()["evaluate"]["metrics"]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _number(value: float | None) -> str:

@@ -19,7 +19,9 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
     """Base of the transformer blocks.
 
     A sub-block `f` is applied as `x + dropout(f(norm(x)))` (pre-norm) or
-    `norm(x + dropout(f(x)))` (post-norm).
+    `norm(x + dropout(f(x)))` (post-norm). With `drop_path` training leaves out its
+    whole update for some rows of a batch, and multiplies the others' by
+    `1 / (1 - drop_path)` (stochastic depth, Huang et al. 2016, arXiv:1603.09382).
 
     Args:
         intermediate_dim: Size of the feed-forward network's hidden layer.
@@ -36,6 +38,8 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             `{"score": "cosine"}` or `{"num_key_value_heads": 1}`. Those that speak of
             positions (`mask`, `sliding_window`, `rotary`) hold for self-attention:
             positions of a memory are counted apart.
+        drop_path: Share of the rows of a batch that skip a sub-block in training, in
+            [0, 1); each sub-block draws its own.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         normalize_first: bool = True,
         attention: str = "multi_head",
         attention_options: dict | None = None,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -61,6 +66,7 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         self.normalize_first = normalize_first
         self.attention = attention
         self.attention_options = dict(attention_options or {})
+        self.drop_path = fraction("drop_path", drop_path)
         self.supports_masking = True
 
     def make_attention(
@@ -101,6 +107,12 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         self.feed_forward.build(shape)
         self.feed_forward_norm = self.make_norm(shape, "feed_forward_norm")
         self.dropout_layer = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+        self.drop_path_layer = keras.layers.Dropout(
+            self.drop_path,
+            noise_shape=(None, 1, 1),  # one draw for each row of the batch
+            dtype=self.dtype_policy,
+            name="drop_path",
+        )
 
     def before(self, norm: Callable, inputs: Tensor) -> Tensor:
         """What a sub-block reads: the inputs, normalised first in pre-norm."""
@@ -110,7 +122,8 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
         self, norm: Callable, inputs: Tensor, update: Tensor, training: bool | None
     ) -> Tensor:
         """Inputs plus what a sub-block made of them, normalised last in post-norm."""
-        outputs = inputs + self.dropout_layer(update, training=training)
+        update = self.dropout_layer(update, training=training)
+        outputs = inputs + self.drop_path_layer(update, training=training)
         return outputs if self.normalize_first else norm(outputs)
 
     def feed_forward_residual(self, inputs: Tensor, training: bool | None) -> Tensor:
@@ -131,4 +144,5 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             "normalize_first": self.normalize_first,
             "attention": self.attention,
             "attention_options": self.attention_options,
+            "drop_path": self.drop_path,
         }

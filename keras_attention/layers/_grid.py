@@ -1,9 +1,14 @@
-"""Rows and columns of the inputs of the 2-D position layers."""
+"""Rows and columns: of patches, and of the inputs of the 2-D position layers."""
 
 from typing import Any
 
 from keras_attention.errors import positive_integer, require
 from keras_attention.ops import _backend
+
+UNFILLED = (
+    "`patch_size` must divide the height and the width of the images: crop, pad or "
+    "resize them."
+)
 
 
 def as_grid(grid: Any) -> tuple[int, int] | None:
@@ -17,6 +22,37 @@ def as_grid(grid: Any) -> tuple[int, int] | None:
     )
     rows, columns = (positive_integer("grid", size) for size in grid)
     return rows, columns
+
+
+def as_pair(name: str, sizes: Any) -> tuple[int, int]:
+    """Sizes of rows and of columns: an integer for both, or one each."""
+    both = (sizes, sizes) if isinstance(sizes, int) else sizes
+    require(
+        isinstance(both, (tuple, list)) and len(both) == 2,
+        f"`{name}` must be an integer or two of them, for rows and columns.",
+        **{name: sizes},
+    )
+    rows, columns = (positive_integer(name, size) for size in both)
+    return rows, columns
+
+
+def patch_grid(image_size: tuple, patch_size: tuple[int, int]) -> tuple:
+    """Rows and columns of the patches of an image; `None` where a size is not known.
+
+    Raises:
+        ValueError: for a known size that the patch does not divide.
+    """
+    known = [(n, p) for n, p in zip(image_size, patch_size, strict=True) if n]
+    require(
+        all(size % patch == 0 for size, patch in known),
+        UNFILLED,
+        image_size=image_size,
+        patch_size=patch_size,
+    )
+    return tuple(
+        size and size // patch
+        for size, patch in zip(image_size, patch_size, strict=True)
+    )
 
 
 def grid_of(inputs: Any, grid: tuple[int, int] | None, features: int) -> tuple:

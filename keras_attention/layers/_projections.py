@@ -28,7 +28,8 @@ class Projection(keras.layers.EinsumDense):
         kernel = ops.cast(self.kernel, inputs.dtype)
         outputs = _backend.project(inputs, kernel, self._contracted)
         if self.bias is not None:
-            outputs = ops.add(outputs, ops.cast(self.bias, inputs.dtype))
+            # `ops.add` of Keras 3.15 takes an (N, 1) for the last axis on TensorFlow.
+            outputs = outputs + ops.cast(self.bias, inputs.dtype)
         return outputs if self.activation is None else self.activation(outputs)
 
     @property

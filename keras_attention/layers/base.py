@@ -300,7 +300,7 @@ def zero_rows(x, mask, name="mask"):
     """`x` with 0 in the rows that a mask, called `name` in errors, hides."""
     if mask is None:
         return x
-    mask = masks.as_boolean(name, mask)[..., None]
+    mask = ops.expand_dims(masks.as_boolean(name, mask), -1)
     return ops.where(mask, x, ops.zeros_like(x))
 
 

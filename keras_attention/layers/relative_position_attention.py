@@ -76,7 +76,8 @@ class RelativePositionAttention(MultiHeadAttention):
     ):
         table = ops.convert_to_tensor(self.relative_keys)
         relative = relative_key_logits(query, table, ops.shape(key)[1], query_offset)
-        bias = relative if bias is None else ops.add(relative, bias)
+        # `ops.add` of Keras 3.15 takes a (T, 1) for one number a key on TensorFlow.
+        bias = relative if bias is None else relative + bias
         return super().attend_projected(
             query, key, value, bias=bias, query_offset=query_offset, **options
         )

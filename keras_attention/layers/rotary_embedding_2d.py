@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention.errors import require
+from keras_attention.errors import positive_integer, require
 from keras_attention.layers._grid import as_grid, grid_of
 from keras_attention.layers.rotary_embedding import RotaryEmbedding
 from keras_attention.ops import _backend, positions
@@ -21,7 +21,8 @@ class RotaryEmbedding2D(RotaryEmbedding):
     `grid`. Time and memory `O(B L N H)`, no parameters.
 
     Shapes:
-        B batch, L = rows * columns, N heads, H head size, a multiple of four.
+        B batch, L = rows * columns, with `num_prefix_tokens` as many more, N heads, H
+        head size, a multiple of four.
 
     Args:
         max_wavelength: `w`, the longest wavelength divided by 2 pi. Short by default:
@@ -29,6 +30,8 @@ class RotaryEmbedding2D(RotaryEmbedding):
         scaling: How many times larger the grid is than the one trained on.
         scaling_type, interleaved: As in `RotaryEmbedding`, for each half.
         grid: `(rows, columns)` of flattened inputs; by default the inputs have both.
+        num_prefix_tokens: Positions before the grid, such as a class token, that are
+            not turned: as if they stood at row 0 and column 0. Only with a `grid`.
         **kwargs: Those of `keras.layers.Layer`.
 
     Call args:
@@ -40,7 +43,8 @@ class RotaryEmbedding2D(RotaryEmbedding):
 
     Raises:
         ValueError: for inputs that do not fit the grid, a head size that is no multiple
-            of four, or another `start_index`; and as `RotaryEmbedding`.
+            of four, prefix tokens without a grid, or another `start_index`; and as
+            `RotaryEmbedding`.
 
     Examples:
         >>> import numpy as np
@@ -63,10 +67,20 @@ class RotaryEmbedding2D(RotaryEmbedding):
         scaling_type: str = "linear",
         interleaved: bool = False,
         grid: tuple[int, int] | None = None,
+        num_prefix_tokens: int = 0,
         **kwargs: Any,
     ):
         super().__init__(max_wavelength, scaling, scaling_type, interleaved, **kwargs)
         self.grid = as_grid(grid)
+        if num_prefix_tokens:
+            positive_integer("num_prefix_tokens", num_prefix_tokens)
+            require(
+                self.grid is not None,
+                "`num_prefix_tokens` needs a `grid`: tokens stand before flattened "
+                "inputs.",
+                num_prefix_tokens=num_prefix_tokens,
+            )
+        self.num_prefix_tokens = num_prefix_tokens
 
     def call(self, inputs, start_index=0):
         require(
@@ -75,14 +89,21 @@ class RotaryEmbedding2D(RotaryEmbedding):
             start_index=start_index,
         )
         size = self.check_size(inputs.shape[-1])
-        grid = grid_of(inputs, self.grid, features=2)
+        prefix = self.num_prefix_tokens
+        places = inputs[..., prefix:, :, :] if prefix else inputs
+        grid = grid_of(places, self.grid, features=2)
         angles = positions.rotary_angles_2d(*grid, size, **self.angle_options())
         if self.grid is not None:
             angles = ops.reshape(angles, (-1, size // 2))
+            angles = ops.pad(angles, ((prefix, 0), (0, 0)))
         return positions.rotate(inputs, angles, self.interleaved)
 
     def aligned_to_the_end(self, inputs):
         return self.call(inputs)
 
     def get_config(self):
-        return {**super().get_config(), "grid": self.grid}
+        return {
+            **super().get_config(),
+            "grid": self.grid,
+            "num_prefix_tokens": self.num_prefix_tokens,
+        }

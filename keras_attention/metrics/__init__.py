@@ -6,18 +6,43 @@ from keras_attention.metrics.bootstrap import (
     bootstrap_difference,
     paired_bootstrap,
 )
+from keras_attention.metrics.calibration import Calibration, calibration_error
 from keras_attention.metrics.chrf import chrf
+from keras_attention.metrics.classification import (
+    UNDECIDED,
+    ClassScores,
+    class_scores,
+    confusion_matrix,
+    predicted_classes,
+)
 from keras_attention.metrics.perplexity import Perplexity
 from keras_attention.metrics.score import Score
+from keras_attention.metrics.top_k import (
+    TopKAccuracy,
+    accuracy,
+    top_k_accuracy,
+    top_k_hits,
+)
 
 __all__ = [
+    "UNDECIDED",
+    "Calibration",
+    "ClassScores",
     "Difference",
     "LengthBucket",
     "Perplexity",
     "Score",
+    "TopKAccuracy",
+    "accuracy",
     "bleu",
     "bleu_by_length",
     "bootstrap_difference",
+    "calibration_error",
     "chrf",
+    "class_scores",
+    "confusion_matrix",
     "paired_bootstrap",
+    "predicted_classes",
+    "top_k_accuracy",
+    "top_k_hits",
 ]

@@ -1,6 +1,13 @@
 """Whole models built from the layers."""
 
+from keras_attention.models.attention_cnn import AttentionCNN
 from keras_attention.models.recurrent_seq2seq import RecurrentSeq2Seq
 from keras_attention.models.transformer_seq2seq import TransformerSeq2Seq
+from keras_attention.models.vision_transformer import VisionTransformer
 
-__all__ = ["RecurrentSeq2Seq", "TransformerSeq2Seq"]
+__all__ = [
+    "AttentionCNN",
+    "RecurrentSeq2Seq",
+    "TransformerSeq2Seq",
+    "VisionTransformer",
+]

@@ -5,11 +5,22 @@ row switches a property off only with a written reason. Every axis has a prime o
 own, so that a transposition cannot go unseen.
 """
 
+from tests.catalogue.feature_maps import FEATURE_MAPS
 from tests.catalogue.multi_head import MULTI_HEAD
 from tests.catalogue.one_input import ONE_INPUT
+from tests.catalogue.patches import PATCHES
 from tests.catalogue.position_biases import BIASES
 from tests.catalogue.recurrent import RECURRENT
 from tests.catalogue.single_head import SINGLE_HEAD
 from tests.catalogue.unscored import UNSCORED
 
-ROWS = [*BIASES, *SINGLE_HEAD, *MULTI_HEAD, *RECURRENT, *UNSCORED, *ONE_INPUT]
+ROWS = [
+    *BIASES,
+    *SINGLE_HEAD,
+    *MULTI_HEAD,
+    *RECURRENT,
+    *UNSCORED,
+    *ONE_INPUT,
+    *FEATURE_MAPS,
+    *PATCHES,
+]

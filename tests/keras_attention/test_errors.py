@@ -1,8 +1,17 @@
 """The wording of errors: what was expected, what came."""
 
+import importlib
+import sys
+
 import pytest
 
-from keras_attention.errors import fraction, one_of, positive_integer, require
+from keras_attention.errors import (
+    fraction,
+    import_extra,
+    one_of,
+    positive_integer,
+    require,
+)
 
 
 def message_of(function, *arguments, **options):
@@ -41,3 +50,23 @@ def test_fraction():
         assert message_of(fraction, "dropout", value) == (
             f"`dropout` must be a number in [0, 1). Received: dropout={value!r}."
         )
+
+
+def test_import_extra_says_what_to_install(monkeypatch):
+    assert import_extra("json.decoder", "text") is sys.modules["json.decoder"]
+    monkeypatch.setitem(sys.modules, "absent", None)
+    with pytest.raises(ImportError, match=r".") as caught:
+        import_extra("absent.inner", "pictures")
+    assert str(caught.value) == (
+        "`absent` is not installed. It comes with an extra: "
+        "pip install 'keras-attention[pictures]'."
+    )
+
+
+def test_import_extra_leaves_the_failures_of_what_is_installed(tmp_path, monkeypatch):
+    """A package that is here but lacks another: its extra would not help."""
+    (tmp_path / "broken_package.py").write_text("import needed_by_it")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    with pytest.raises(ModuleNotFoundError, match="needed_by_it"):
+        import_extra("broken_package", "pictures")

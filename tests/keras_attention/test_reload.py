@@ -44,6 +44,11 @@ def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
     ids = np.array([[5, 6, 7, 2], [8, 9, 2, 0]])
     inputs = {"source": ids, "target": ids[:, :3]}
     yield "transformer", models.TransformerSeq2Seq(**_TRANSFORMER), inputs
+    images = np.arange(2 * 8 * 12 * 3).reshape(2, 8, 12, 3) % 256
+    for position in ("learned", "rotary_2d"):
+        model = models.VisionTransformer(**_VISION, positions=position)
+        yield f"vision_{position}", *_model(model, images.astype("uint8"))
+    yield "attention_cnn", *_model(models.AttentionCNN(**_CNN), images)
     # `AttentionCell` as its user has it: inside another layer's loop.
     for attention, order in (("additive", "luong"), ("general", "bahdanau")):
         model = models.RecurrentSeq2Seq(11, 8, attention, order, 0.1, name="mine")
@@ -69,6 +74,34 @@ _TRANSFORMER = {
     "max_sequence_length": 9,
     "name": "mine",
 }
+_VISION = {
+    "num_classes": 7,
+    "input_shape": (8, 12, 3),
+    "patch_size": (4, 2),
+    "num_layers": 2,
+    "num_heads": 2,
+    "hidden_dim": 8,
+    "intermediate_dim": 16,
+    "pooling": "attention",
+    "dropout": 0.1,
+    "attention_dropout": 0.2,
+    "drop_path": 0.3,
+    "activation": "relu",
+    "attention_options": {"use_gate": True, "num_key_value_heads": 1},
+    "name": "mine",
+}
+
+_CNN = {
+    "num_classes": 5,
+    "input_shape": (None, None, 3),
+    "filters": (8, 16),
+    "blocks_per_stage": (2, 1),
+    "stem_strides": 1,
+    "attention": "cbam",
+    "attention_options": {"ratio": 2},
+    "dropout": 0.1,
+    "name": "mine",
+}
 
 
 def _blocks() -> Iterator[tuple[keras.layers.Layer, list]]:
@@ -76,8 +109,9 @@ def _blocks() -> Iterator[tuple[keras.layers.Layer, list]]:
     x, memory, summary = tensor(2, 5, 8), tensor(2, 7, 6), tensor(2, 3)
     ids = np.array([[3, 4, 9], [5, 0, 0]], "int32")
     shared = {"activity_regularizer": "l2", "dtype": "mixed_bfloat16"}
-    block = {**_BLOCK, **shared, "layer_norm_epsilon": 1e-3}
+    block = {**_BLOCK, **shared, "layer_norm_epsilon": 1e-3, "drop_path": 0.3}
     yield blocks.FeedForward(16, "gelu", 0.1, name="feed", **shared), [x]
+    yield blocks.ClassToken("he_normal", name="token", **shared), [x]
     yield blocks.TransformerEncoder(**block, name="encoder"), [x]
     yield blocks.TransformerDecoder(**block, name="decoder"), [x, memory]
     embedding = blocks.TokenAndPositionEmbedding(

@@ -32,11 +32,12 @@ class Padding(Mask):
         tile = ops.ones((1, 1, 1, 1), dtype="bool")
         if self.mask is not None:
             cut = window.cut(self.mask, _within(window.batch, self.mask), window.keys)
-            tile = tile & cut[:, None, None, :]
+            # Not `cut[:, None, None]`: LiteRT has no such slice of unknown sizes.
+            tile = tile & ops.expand_dims(cut, (1, 2))
         if self.query_mask is not None:
             batch = _within(window.batch, self.query_mask)
             cut = window.cut(self.query_mask, batch, window.queries)
-            tile = tile & cut[:, None, :, None]
+            tile = tile & ops.expand_dims(cut, (1, 3))
         return tile
 
     def reordered(self, order):
@@ -65,8 +66,8 @@ class Dense(Mask):
             shape=tuple(mask.shape),
         )
         if rank == 2:
-            mask = mask[None]
-        self.mask = mask if rank == 4 else mask[:, None]
+            mask = ops.expand_dims(mask, 0)
+        self.mask = mask if rank == 4 else ops.expand_dims(mask, 1)
 
     def tile(self, window):
         batch = _within(window.batch, self.mask)

@@ -5,6 +5,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load as loading
+from applications.datasets import preparation
 from applications.datasets.load import OURS, licence, load
 from applications.errors import UserError
 
@@ -89,11 +90,11 @@ def test_our_builders_are_found_by_name(name, tmp_path):
 def test_online_sets_become_pairs(name, keys, tmp_path, monkeypatch):
     """Shapes only: the network is never asked."""
 
-    def prepare(_, builder):
+    def prepare(name, builder, instead):
         split = tfds.core.SplitInfo(name="validation", shard_lengths=[3], num_bytes=0)
         builder.info.set_splits(tfds.core.SplitDict([split]))
 
-    monkeypatch.setattr(loading, "_prepare", prepare)
+    monkeypatch.setattr(loading, "prepare", prepare)
     with tfds.testing.mock_data(num_examples=3):
         rows = list(tfds.as_numpy(load(name, "validation", tmp_path)))
         builder = loading._builder(name, tmp_path)
@@ -110,31 +111,10 @@ def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
     def unreachable(*_, **__):
         raise OSError("no route to host")
 
-    monkeypatch.setattr(loading.urllib.request, "urlopen", unreachable)
+    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
     with pytest.raises(UserError, match="the network does not answer") as error:
         load("ted_hrlr_translate/pt_to_en", "train", tmp_path)
     assert "libreoffice_help/en-de" in one_line(error)
-
-
-def test_a_server_that_refuses_the_probe_still_answers(monkeypatch):
-    def refusing(*_, **__):
-        raise loading.urllib.error.HTTPError("url", 403, "forbidden", None, None)
-
-    monkeypatch.setattr(loading.urllib.request, "urlopen", refusing)
-    assert loading._any_answers(["https://example.org/file"])
-    assert not loading._any_answers([])
-
-
-def test_a_full_disk_is_one_line(file, tmp_path, monkeypatch):
-    from applications.datasets.tsv_pairs import TsvPairs
-
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(TsvPairs, "download_and_prepare", full)
-    with pytest.raises(UserError, match="No space left on device") as error:
-        load(str(file), "train", tmp_path / "data")
-    assert one_line(error)
 
 
 @pytest.mark.parametrize(

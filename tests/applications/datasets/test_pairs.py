@@ -58,6 +58,7 @@ def test_split_name_is_the_documented_hash():
     assert split_name("key-31") == "test"
     assert split_name("key-21") == "validation"
     assert split_name("key-0") == "train"
+    assert split_name(b"key-31") == "test"
 
 
 def test_split_cuts_no_document_and_drops_sources_seen_in_train():

@@ -1,17 +1,12 @@
 """A tiny translator for the parts, and one trained smoke run for the whole."""
 
-import contextlib
-import io
-import os
 import shutil
-import time
 from dataclasses import replace
 
 import keras
 import pytest
 
 from applications.datasets.libreoffice_help import corpus
-from applications.pipeline import cli
 from applications.pipeline import run as runs
 from applications.text import vocabulary
 from applications.text.tokenizer import SubwordTokenizer
@@ -19,6 +14,7 @@ from applications.translation.__main__ import load
 from applications.translation.presets import PRESETS, DecodeConfig, ModelConfig
 from applications.translation.translator import Translator
 from keras_attention import models
+from tests.applications.command_line import CommandLine
 from tests.backend import to_numpy
 
 SMOKE = PRESETS["smoke"]
@@ -33,9 +29,7 @@ STAGES = {
 }
 
 
-def translate(*arguments):
-    """The user's own entry, in this process."""
-    return cli.main("translation", PRESETS, load, list(arguments))
+translate = CommandLine("translation", PRESETS, load)
 
 
 @pytest.fixture(scope="session")
@@ -99,13 +93,6 @@ def restarted(model):
     return model
 
 
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    """An empty place for runs."""
-    monkeypatch.setenv(runs.ROOT_VARIABLE, str(tmp_path / "saved_models"))
-    return tmp_path / "saved_models"
-
-
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
     """All stages of the smoke preset, as a user calls them.
@@ -114,18 +101,8 @@ def smoke(tmp_path_factory):
         The root of the runs, and by stage `(seconds, what it printed)`.
     """
     root = tmp_path_factory.mktemp("saved_models")
-    settings = (f"data.data_dir={tmp_path_factory.mktemp('data')}",)
-    said = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(runs.ROOT_VARIABLE, str(root))
-        for stage, arguments in STAGES.items():
-            settings = settings if stage == "train" else ()
-            output, began = io.StringIO(), time.monotonic()
-            with contextlib.redirect_stdout(output):
-                code = translate(stage, "--preset", "smoke", *arguments, *settings)
-            assert code == 0, f"{stage} ended with {code}"
-            said[stage] = (time.monotonic() - began, output.getvalue())
-    return root, said
+    data_dir = tmp_path_factory.mktemp("data")
+    return root, translate.stages(root, STAGES, f"data.data_dir={data_dir}")
 
 
 @pytest.fixture
@@ -133,21 +110,3 @@ def smoke_run(smoke, root):
     """A copy of the smoke run, free to change."""
     shutil.copytree(smoke[0], root)
     return runs.find(root, "translation", name="smoke-001")
-
-
-def refused(capsys, *arguments):
-    """The one line of error that a refused command prints, and nothing else."""
-    capsys.readouterr()
-    assert translate(*arguments) == 2
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    *before, line = captured.err.splitlines()
-    assert all(each.startswith("Preparing ") for each in before)
-    assert line.startswith("error: ")
-    return line
-
-
-def listing(root):
-    """The runs below `root`."""
-    home = root / "translation"
-    return sorted(os.listdir(home)) if home.exists() else []

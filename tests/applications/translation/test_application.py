@@ -19,7 +19,7 @@ from applications.translation.application import Translation
 from applications.translation.data import TranslationData, teacher_forced
 from applications.translation.translator import Translator
 from tests.applications.pipeline.test_training import assert_same_training
-from tests.applications.translation.conftest import SMOKE, listing, refused, translate
+from tests.applications.translation.conftest import SMOKE, translate
 
 KINDS = ("transformer", "gru_bahdanau", "gru_luong", "gru")
 NUMBERS = {
@@ -52,7 +52,7 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
     pictures = printed["explain"].splitlines()
     assert len(pictures) == 3
     assert all(os.path.getsize(picture) > 10_000 for picture in pictures)
-    assert listing(root) == ["smoke-001"]
+    assert translate.listing(root) == ["smoke-001"]
 
 
 @pytest.mark.slow
@@ -123,10 +123,12 @@ def test_a_users_own_file_trains_and_answers(root, tsv, tmp_path, capsys):
 @pytest.mark.slow
 def test_explain_without_attention_and_of_blank_text(root, tsv, tmp_path, capsys):
     assert train_briefly(tsv, tmp_path, "model.kind=gru") == 0
-    line = refused(capsys, "explain", "--preset", "smoke")
+    line = translate.refused(capsys, "explain", "--preset", "smoke")
     assert line == "error: A model without attention has nothing to show."
     assert train_briefly(tsv, tmp_path, "model.kind=gru_luong") == 0
-    line = refused(capsys, "explain", "--preset", "smoke", "input=Open.", "input= ")
+    line = translate.refused(
+        capsys, "explain", "--preset", "smoke", "input=Open.", "input= "
+    )
     assert line == "error: A blank text has nothing to show. Give a sentence."
     assert not runs.find(root, "translation", preset="smoke").path("figures").exists()
 
@@ -182,14 +184,14 @@ def test_bad_input_is_one_line(root, tmp_path, monkeypatch, capsys, arguments, w
     arguments = arguments.split()
     if "train" in arguments:
         arguments.append(f"data.data_dir={tmp_path / 'data'}")
-    assert words in refused(capsys, *arguments)
-    assert listing(root) == []
+    assert words in translate.refused(capsys, *arguments)
+    assert translate.listing(root) == []
 
 
 def test_an_attention_that_is_no_multi_head_layer(root, tsv, tmp_path, capsys):
     settings = ("data.vocabulary_size=500", f"data.data_dir={tmp_path / 'data'}")
     for name in ("multihead", "additive"):
-        line = refused(
+        line = translate.refused(
             capsys,
             "train",
             "--preset",
@@ -200,7 +202,7 @@ def test_an_attention_that_is_no_multi_head_layer(root, tsv, tmp_path, capsys):
         )
         assert f"Unknown model.attention {name!r}" in line
         assert "multi_head" in line
-    assert listing(root) == []
+    assert translate.listing(root) == []
 
 
 # ------------------------------------------------------------------------ exact resume

@@ -62,6 +62,41 @@ def test_dropout_acts_on_sub_blocks_and_hidden_units_and_nowhere_else(place):
     assert difference > 1e-3 if place else difference == 0
 
 
+def test_drop_path_leaves_out_whole_updates_in_training():
+    """Rows are left as they are or get the update times `1 / (1 - drop_path)`."""
+    rows, rate = 400, 0.25
+    block, x = make(drop_path=rate), tensor(rows, T, D)
+    block(x)
+    norm, update = block.feed_forward_norm, tensor(rows, T, D, seed=1)
+    same = to_numpy(block.after(norm, x, update, training=False))
+    np.testing.assert_array_equal(same, to_numpy(x) + to_numpy(update))
+    found = to_numpy(block.after(norm, x, update, training=True))
+    kept = to_numpy(x) + to_numpy(update) / (1 - rate)
+    skipped = (found == to_numpy(x)).all(axis=(1, 2))
+    np.testing.assert_allclose(found[~skipped], kept[~skipped], atol=1e-5)
+    # Six standard deviations of a binomial share of 400.
+    assert abs(skipped.mean() - rate) < 0.13
+
+
+def test_each_sub_block_draws_its_own_path():
+    rate = 0.5
+    block, x = make(drop_path=rate), tensor(60, T, D)
+    plain = make()
+    plain(x)
+    block(x)
+    block.set_weights(plain.get_weights())
+    np.testing.assert_array_equal(to_numpy(block(x)), to_numpy(plain(x)))
+    trained = to_numpy(block(x, training=True))
+    after, x = to_numpy(plain.feed_forward_residual(x, training=False)), to_numpy(x)
+    twice = x + (after - x) / (1 - rate)
+    stays, second = (
+        (abs(trained - y) < 1e-5).all(axis=(1, 2)).sum() for y in (x, twice)
+    )
+    # A quarter each: neither sub-block, or the second alone.
+    assert 0 < stays < 40
+    assert 0 < second < 40
+
+
 def test_attention_options_reach_the_layer():
     block = make(
         num_heads=4,
@@ -89,6 +124,7 @@ def test_config_round_trip(block_class):
         normalize_first=False,
         attention="multi_head",
         attention_options={"score": "cosine", "num_key_value_heads": 1},
+        drop_path=0.3,
         name="mine",
         dtype="mixed_bfloat16",
         trainable=False,
@@ -106,6 +142,7 @@ def test_config_round_trip(block_class):
         ({"num_heads": 0}, "`num_heads` must be a positive integer"),
         ({"dropout": 1.5}, "`dropout`"),
         ({"attention_dropout": -0.5}, "`attention_dropout`"),
+        ({"drop_path": 1.0}, r"`drop_path` must be a number in \[0, 1\)"),
     ],
 )
 def test_wrong_arguments(options, words):

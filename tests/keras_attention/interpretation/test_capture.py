@@ -8,7 +8,7 @@ from keras import ops
 from keras_attention import layers
 from keras_attention.interpretation import Record, capture, recording
 
-B, T, S, D, N, H = 2, 5, 7, 6, 3, 4
+B, T, S, D, N, H, C = 2, 5, 7, 6, 3, 4, 8
 
 TENSORFLOW = pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="about TensorFlow's graphs"
@@ -157,6 +157,38 @@ def test_pooling():
     x = keras.Input((None, D))
     model = keras.Model(x, layers.AttentionPooling(name="pool")(x))
     assert tuple(capture(model, array(B, T, D))["pool"].shape) == (B, T)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shapes"),
+    [
+        (layers.SqueezeExcitation(2, name="gate"), {"gate": (B, 1, 1, C)}),
+        (layers.EfficientChannelAttention(name="gate"), {"gate": (B, 1, 1, C)}),
+        (layers.SpatialAttention(3, name="gate"), {"gate": (B, T, S, 1)}),
+        (layers.BottleneckAttention(2, name="gate"), {"gate": (B, T, S, C)}),
+        (layers.CoordinateAttention(2, name="gate"), {"gate": (B, T, S, C)}),
+        (
+            layers.ConvolutionalBlockAttention(2, name="cbam"),
+            {
+                "cbam/channel_attention": (B, 1, 1, C),
+                "cbam/spatial_attention": (B, T, S, 1),
+            },
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_gates_of_feature_maps(layer, shapes):
+    """The gates that the flag gives, those of a block apart."""
+    x = keras.Input((T, S, C))
+    model = keras.Model(x, layer(x))
+    inputs = array(B, T, S, C)
+    plain = numpy(model(inputs, training=False))
+    record = capture(model, inputs)
+    assert {name: tuple(record[name].shape) for name in record} == shapes
+    np.testing.assert_array_equal(numpy(record.output), plain)
+    gate = numpy(layer(inputs, return_attention_scores=True)[1])
+    product = np.prod(np.broadcast_arrays(*map(record.numpy, record)), axis=0)
+    np.testing.assert_allclose(product, np.broadcast_to(gate, product.shape), atol=1e-6)
 
 
 # --------------------------------------------------------------------- recurrent models

@@ -25,6 +25,7 @@ Q, K = 19, 23  # sizes of query and key
 U, F, FILTERS, WIDTH = 29, 31, 59, 67  # hidden units, features, filters and their width
 MIXTURES, DISTANCE, QUERIES = 37, 41, 71
 CHANNELS, HEIGHT, MAP_WIDTH = 43, 47, 53
+HIDDEN, SIDE = CHANNELS // 6, 5  # hidden units of a gate, side of its kernel
 LETTERS = {"B": B, "T": T, "S": S, "D": D, "N": N, "H": H, "V": V}
 SIZES = {"Dq": Q, "Dk": K, "units": U}
 GROUPED = {"N": 6, "K": 3}  # heads are a multiple of the key/value heads
@@ -92,6 +93,14 @@ def axial(axis: Any, formula: int) -> Case:
     )
 
 
+def of_map(name: str, formula: int = 0, letters: dict | None = None, **options: Any):
+    """A layer of one feature map, with `HIDDEN` units where it has hidden ones."""
+    channels = (letters or {}).get("C", CHANNELS)
+    shape = (B, HEIGHT, MAP_WIDTH, channels)
+    letters = {**MAP, "R": HIDDEN, "k": SIDE, **(letters or {})}
+    return Case(name, lambda: layers.get(name, **options), [shape], letters, formula)
+
+
 CASES = [
     Case("additive", lambda: layers.AdditiveAttention(U), FREE_SIZE, SIZES),
     Case(
@@ -109,6 +118,24 @@ CASES = [
     ),
     axial(axis=2, formula=0),
     axial(axis=(1, 2), formula=1),
+    of_map("squeeze_excitation", ratio=6),
+    of_map("squeeze_excitation", 1, ratio=6, pooling="mean_max"),
+    of_map("efficient_channel", kernel_size=SIDE),
+    of_map("spatial", kernel_size=SIDE),
+    of_map("cbam", ratio=6, kernel_size=SIDE),
+    of_map("bam", ratio=6),
+    of_map("coordinate", ratio=6, min_units=1),
+    of_map("sc_se", ratio=6),
+    of_map(
+        "selective_kernel",
+        letters={"C": 2 * CHANNELS, "I": CHANNELS, "M": 3},
+        dilation_rates=(1, 2, 3),
+        kernel_size=SIDE,
+        groups=2,
+        ratio=12,
+        min_units=1,
+    ),
+    of_map("feature_map", num_heads=N, key_dim=H),
     Case(
         "block_summary",
         grouped(layers.BlockSummaryAttention, BLOCK),
@@ -135,6 +162,12 @@ CASES = [
     ),
     Case("monotonic", lambda: layers.MonotonicAttention(U), FREE_SIZE, SIZES),
     Case("multi_head", grouped(layers.MultiHeadAttention), MODEL_SIZE, GROUPED),
+    Case(
+        "patch_embedding",
+        lambda: layers.PatchEmbedding((HEIGHT, MAP_WIDTH), D),
+        [(B, 2 * HEIGHT, 3 * MAP_WIDTH, CHANNELS)],
+        MAP | {"h": 2 * HEIGHT, "w": 3 * MAP_WIDTH},
+    ),
     Case(
         "relative_position",
         grouped(layers.RelativePositionAttention, max_distance=DISTANCE),

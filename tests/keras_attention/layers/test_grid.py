@@ -1,8 +1,8 @@
-"""Rows and columns of inputs with and without a given grid."""
+"""Rows and columns of patches, and of inputs with and without a given grid."""
 
 import pytest
 
-from keras_attention.layers._grid import as_grid, grid_of
+from keras_attention.layers._grid import as_grid, as_pair, grid_of, patch_grid
 from tests.backend import tensor
 
 
@@ -30,3 +30,23 @@ def test_a_grid_is_two_positive_integers():
         as_grid(7)
     with pytest.raises(ValueError, match="`grid` must be a positive integer"):
         as_grid((3, 0))
+
+
+def test_a_pair_is_one_integer_or_two():
+    assert as_pair("size", 3) == (3, 3)
+    assert as_pair("size", [3, 5]) == (3, 5)
+    for wrong in ((3, 5, 7), "35", 3.0, None):
+        with pytest.raises(ValueError, match="`size` must be an integer or two"):
+            as_pair("size", wrong)
+    for wrong in (0, (3, -1), (3, 5.0)):
+        with pytest.raises(ValueError, match="`size` must be a positive integer"):
+            as_pair("size", wrong)
+
+
+def test_patches_of_an_image():
+    assert patch_grid((6, 20), (3, 4)) == (2, 5)
+    assert patch_grid((None, 20), (3, 4)) == (None, 5)
+    with pytest.raises(ValueError, match=r"=\(20, 6\), patch_size=\(3, 4\)"):
+        patch_grid((20, 6), (3, 4))
+    with pytest.raises(ValueError, match=r"image_size=\(None, 6\)"):
+        patch_grid((None, 6), (3, 4))

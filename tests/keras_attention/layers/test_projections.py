@@ -22,6 +22,17 @@ class Projected(HeadProjections, keras.layers.Layer):
         return self.output_dense(self.query_dense(inputs))
 
 
+def test_a_bias_of_heads_of_one_number():
+    """As many heads as positions: nothing may take one axis for the other."""
+    layer = Projected(num_heads=5, key_dim=1)
+    layer.build((2, 5, 17))
+    layer.query_dense.bias.assign(np.arange(5.0)[:, None])
+    x = tensor(2, 5, 17)
+    plain = np.einsum("btd,dnh->btnh", to_numpy(x), to_numpy(layer.query_dense.kernel))
+    expected = plain + np.arange(5.0)[:, None]
+    np.testing.assert_allclose(to_numpy(layer.query_dense(x)), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("options", "shape"),
     [({}, (2, 5, 17)), ({"output_shape": 7}, (2, 5, 7))],

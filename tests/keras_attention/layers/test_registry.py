@@ -22,10 +22,18 @@ def test_registry_is_a_copy():
     assert layers.registry()
 
 
+# Names of the papers, which everybody knows them by.
+SHORT = {
+    "bam": "bottleneck",
+    "cbam": "convolutional_block",
+    "sc_se": "concurrent_squeeze_excitation",
+}
+
+
 @pytest.mark.parametrize("name", layers.registry())
 def test_names_follow_the_classes(name):
     cls = layers.registry()[name]
     assert issubclass(cls, keras.layers.Layer)
-    words = "".join(word.capitalize() for word in name.split("_"))
+    words = "".join(word.capitalize() for word in SHORT.get(name, name).split("_"))
     words = words.removesuffix("2d") + "2D" * words.endswith("2d")  # as in `Conv2D`
     assert cls.__name__ in (words, f"{words}Attention")

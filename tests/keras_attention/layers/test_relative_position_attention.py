@@ -47,9 +47,10 @@ def test_keys_answer_by_their_distance(flash_attention):
     np.testing.assert_allclose(to_numpy(found), scores, rtol=1e-4, atol=1e-6)
 
 
-def test_a_bias_of_the_caller_is_added():
+@pytest.mark.parametrize("keys", [S, 1], ids=["of pairs", "of queries"])
+def test_a_bias_of_the_caller_is_added(keys):
     layer, _ = made()
-    x, bias = tensor(B, S, D), tensor(S, S)
+    x, bias = tensor(B, S, D), tensor(S, keys)
     _, plain = layer(x, x, return_attention_scores=True)
     _, found = layer(x, x, attention_bias=bias, return_attention_scores=True)
     expected = to_numpy(plain) * np.exp(to_numpy(bias))

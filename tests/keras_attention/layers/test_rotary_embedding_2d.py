@@ -78,3 +78,21 @@ def test_a_start_known_at_run_time_only_is_refused():
     start = keras.ops.convert_to_tensor(3)
     with pytest.raises(ValueError, match="`start_index` must be 0 on a grid"):
         layers.RotaryEmbedding2D(grid=(2, 3))(tensor(1, 6, 3, 8), start)
+
+
+def test_prefix_tokens_are_not_turned_and_move_no_place():
+    x = tensor(2, 2 + 15, 7, 8)
+    options = {"grid": (3, 5), "interleaved": True}
+    found = to_numpy(layers.RotaryEmbedding2D(num_prefix_tokens=2, **options)(x))
+    places = to_numpy(layers.RotaryEmbedding2D(**options)(x[:, 2:]))
+    np.testing.assert_array_equal(found[:, :2], to_numpy(x)[:, :2])
+    np.testing.assert_array_equal(found[:, 2:], places)
+    with pytest.raises(ValueError, match=r"each place of the `grid`.*length=14"):
+        layers.RotaryEmbedding2D(num_prefix_tokens=3, **options)(x)
+
+
+def test_prefix_tokens_need_a_grid():
+    with pytest.raises(ValueError, match="`num_prefix_tokens` needs a `grid`"):
+        layers.RotaryEmbedding2D(num_prefix_tokens=1)
+    with pytest.raises(ValueError, match="`num_prefix_tokens` must be a positive"):
+        layers.RotaryEmbedding2D(grid=(1, 1), num_prefix_tokens=-1)

@@ -1,21 +1,16 @@
-"""SavedModels that take raw input, and the proof that they answer alone.
+"""SavedModels that take raw input, and the proof that they answer alone."""
 
-TensorFlow only: a model trained on another backend is loaded from its `.keras` file
-under TensorFlow and exported there.
-"""
-
+import base64
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
 
-from keras_attention.errors import require
-
-Endpoint = tuple[Callable[..., dict[str, Any]], list[Any]]
+from keras_attention.export._tensors import Endpoint, require_tensorflow
 
 
 def write(
@@ -35,12 +30,7 @@ def write(
     Raises:
         ValueError: on a backend other than TensorFlow.
     """
-    backend = keras.backend.backend()
-    require(
-        backend == "tensorflow",
-        "A SavedModel is written under TensorFlow: load the .keras file there.",
-        backend=backend,
-    )
+    require_tensorflow("A SavedModel")
     archive = keras.export.ExportArchive()
     for part in track:
         archive.track(part)
@@ -51,13 +41,13 @@ def write(
 
 # Runs alone: `-I` leaves the current folder and PYTHONPATH out of the import path.
 _ASK = """
-import json, os, sys
+import base64, json, os, sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tensorflow as tf
 import tensorflow_text
 sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
 directory, *endpoints = sys.argv[1:]
-batches = json.load(sys.stdin)
+batches = [[base64.b64decode(x) for x in batch] for batch in json.load(sys.stdin)]
 model = tf.saved_model.load(directory)
 
 def answer(ask, batch):
@@ -76,7 +66,9 @@ json.dump(
 
 
 def ask_alone(
-    directory: Path, batches: Sequence[Sequence[str]], endpoints: Sequence[str]
+    directory: Path,
+    batches: Sequence[Sequence[str | bytes]],
+    endpoints: Sequence[str],
 ) -> dict[str, list[dict[str, list]]]:
     """Answers of a SavedModel of strings in a fresh process without this package.
 
@@ -85,7 +77,7 @@ def ask_alone(
 
     Args:
         directory: The SavedModel.
-        batches: Inputs, a list of strings per call.
+        batches: Inputs, a list of strings per call: texts, or the bytes of files.
         endpoints: Names of signatures; each takes one tensor of strings `(B,)`.
 
     Returns:
@@ -97,7 +89,7 @@ def ask_alone(
     command = [sys.executable, "-I", "-c", _ASK, str(directory), *endpoints]
     process = subprocess.run(
         command,
-        input=json.dumps([list(batch) for batch in batches]),
+        input=json.dumps([[_encoded(item) for item in batch] for batch in batches]),
         capture_output=True,
         text=True,
         check=False,
@@ -105,3 +97,9 @@ def ask_alone(
     if process.returncode:
         raise RuntimeError(f"The SavedModel does not answer alone:\n{process.stderr}")
     return json.loads(process.stdout)
+
+
+def _encoded(item: str | bytes) -> str:
+    """JSON knows no bytes."""
+    content = item.encode() if isinstance(item, str) else item
+    return base64.b64encode(content).decode()

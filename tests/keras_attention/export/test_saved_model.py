@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from keras_attention import export
+from keras_attention.export import saved_model
 from tests.backend import BACKEND, tensorflow_only
 
 
@@ -70,6 +71,14 @@ def test_answers_alone(saved):
 
 
 @pytest.mark.slow
+def test_answers_bytes_that_are_no_text(saved):
+    (answer,) = export.ask_alone(saved, [["é".encode(), b"\x00a"]], ["measure"])[
+        "measure"
+    ]
+    assert answer["twice"] == [2.0, 4.0]
+
+
+@pytest.mark.slow
 def test_a_process_that_fails_says_why(saved):
     with pytest.raises(RuntimeError, match=r"does not answer alone:\n(.|\n)*whisper"):
         export.ask_alone(saved, [["a"]], ["whisper"])
@@ -77,6 +86,7 @@ def test_a_process_that_fails_says_why(saved):
 
 @pytest.mark.slow
 def test_the_process_has_no_access_to_this_package(saved, monkeypatch):
-    monkeypatch.setattr(export, "_ASK", export._ASK + "\nimport keras_attention")
+    script = saved_model._ASK + "\nimport keras_attention"
+    monkeypatch.setattr(saved_model, "_ASK", script)
     with pytest.raises(RuntimeError, match="keras_attention"):
         export.ask_alone(saved, [], ["measure"])

@@ -1,34 +1,28 @@
-"""Pictures of attention scores, as Matplotlib figures without global state.
-
-Matplotlib is imported when the first picture is made. Figures are of the object
-interface (no `pyplot`), so they can be made in any thread and on machines without a
-display. Tokens are written in Matplotlib's own font, which has Latin, Greek and
-Cyrillic letters.
-
-What a picture shows are softmax weights: shares of a row, not amounts. A bright cell
-says where a head read, not that the output depends on it.
-"""
+"""Pictures of attention scores between tokens: one head, or each in its panel."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import keras
 import numpy as np
 
 from keras_attention.errors import require
+from keras_attention.interpretation.plots._figure import (
+    POINTS,
+    as_array,
+    labels,
+    layout,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Beyond this a token is too small to read; the picture says what it leaves out.
 MAX_TOKENS = 60
-MAX_LABEL = 18  # characters of one token
 
 # Inches. A cell shrinks with the number of tokens, then the figure grows.
 _PANEL, _PANEL_OF_MANY = 6.5, 3.2
 _CELL_MIN, _CELL_MAX = 0.17, 0.45
-_POINTS_MAX = 10
 _COLOR_BAR = 0.9
 
 
@@ -99,19 +93,11 @@ def head_panels(
     return _draw(panels, row_labels, column_labels, title)
 
 
-def save(figure: "Figure", path: str | Path) -> Path:
-    """Write a figure to `path`, its suffix the format, making folders as needed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    return path
-
-
 # ----------------------------------------------------------------------- the drawing
 
 
 def _checked(scores, rank, row_labels, column_labels) -> np.ndarray:
-    scores = keras.ops.convert_to_numpy(scores).astype("float32")
+    scores = as_array(scores)
     letters = "(N, T, S)" if rank == 3 else "(T, S)"
     require(
         scores.ndim == rank and scores.size > 0,
@@ -137,40 +123,34 @@ def _checked(scores, rank, row_labels, column_labels) -> np.ndarray:
 
 
 def _draw(panels, row_labels, column_labels, title) -> "Figure":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    rows, columns = _layout(len(panels))
+    rows, columns = layout(len(panels))
     row_labels, rows_cut = _shorten(row_labels, "attending")
     column_labels, columns_cut = _shorten(column_labels, "attended")
     T, S = len(row_labels), len(column_labels)
     inches = _PANEL if len(panels) == 1 else _PANEL_OF_MANY
     cell = float(np.clip(inches / max(T, S), _CELL_MIN, _CELL_MAX))
-    points = min(_POINTS_MAX, 0.7 * 72 * cell)
+    points = min(POINTS, 0.7 * 72 * cell)
     heading = "\n".join(line for line in (title, rows_cut, columns_cut) if line)
     # Text stands upright, some 0.6 of its size wide.
     margin = [
-        0.5 + 0.6 / 72 * points * max(len(label) for label in labels)
-        for labels in (row_labels, column_labels)
+        0.5 + 0.6 / 72 * points * max(len(text) for text in side)
+        for side in (row_labels, column_labels)
     ]
     width = columns * (S * cell + 0.2) + margin[0] + _COLOR_BAR
     height = rows * (T * cell + 0.4) + margin[1] + 0.25 * len(heading.splitlines())
-    figure = Figure(figsize=(max(width, 3.5), height), layout="compressed")
-    FigureCanvasAgg(figure)
-    if heading:
-        figure.suptitle(heading, fontsize=_POINTS_MAX + 1, parse_math=False)
+    figure = new_figure(max(width, 3.5), height, heading)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for index, (axes, (name, scores)) in enumerate(zip(grid, panels, strict=False)):
         image = axes.imshow(scores[:T, :S], vmin=0, vmax=1, cmap="viridis")
-        axes.set_title(name, fontsize=_POINTS_MAX)
+        axes.set_title(name, fontsize=POINTS)
         left, lowest = index % columns == 0, index + columns >= len(panels)
         _label_ticks(axes, row_labels * left, column_labels * lowest, points)
     for axes in grid[len(panels) :]:
         axes.remove()
     shown = list(grid[: len(panels)])
     figure.colorbar(image, ax=shown, label="attention weight", aspect=30)
-    figure.supylabel("attending token", fontsize=_POINTS_MAX)
-    figure.supxlabel("attended token", fontsize=_POINTS_MAX)
+    figure.supylabel("attending token", fontsize=POINTS)
+    figure.supxlabel("attended token", fontsize=POINTS)
     return figure
 
 
@@ -182,23 +162,9 @@ def _label_ticks(axes, row_labels, column_labels, points) -> None:
     axes.tick_params(length=0)
 
 
-def _layout(panels: int) -> tuple[int, int]:
-    """Rows and columns, wide rather than high, with few places left empty."""
-    if panels <= 3:
-        return 1, panels
-    columns = 2 if panels == 4 else min((4, 3), key=lambda width: -panels % width)
-    return -(-panels // columns), columns
-
-
-def _shorten(labels: Sequence[str], role: str) -> tuple[list[str], str]:
+def _shorten(tokens: Sequence[str], role: str) -> tuple[list[str], str]:
     """The labels that are shown, and a line on those that are not."""
-    shown = [_label(label) for label in labels[:MAX_TOKENS]]
-    if len(labels) <= MAX_TOKENS:
+    shown = labels(tokens[:MAX_TOKENS])
+    if len(tokens) <= MAX_TOKENS:
         return shown, ""
-    return shown, f"the first {MAX_TOKENS} of {len(labels)} {role} tokens"
-
-
-def _label(token: str) -> str:
-    """A token on one line: control characters escaped, the end of a long one cut."""
-    token = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(token))
-    return token if len(token) <= MAX_LABEL else token[: MAX_LABEL - 1] + "…"
+    return shown, f"the first {MAX_TOKENS} of {len(tokens)} {role} tokens"

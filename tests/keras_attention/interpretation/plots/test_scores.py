@@ -1,7 +1,4 @@
-"""Figures: what stands on them, not their pixels."""
-
-import subprocess
-import sys
+"""Scores between tokens: what stands on the figures, not their pixels."""
 
 import numpy as np
 import pytest
@@ -77,19 +74,6 @@ def test_long_sentences_get_larger_figures_then_say_what_is_cut():
     assert long.axes[0].get_xticklabels()[0].get_fontsize() >= 6
 
 
-@pytest.mark.parametrize(
-    ("token", "shown"),
-    [
-        ("a\nb\t", "a\\nb\\t"),
-        ("Donaudampfschifffahrt", "Donaudampfschifff…"),
-        ("ß▁Ω", "ß▁Ω"),
-    ],
-)
-def test_tokens_stay_on_one_line_and_short(token, shown):
-    figure = plots.heatmap([[1.0]], [token], ["x"])
-    assert texts(figure.axes[0].get_yticklabels()) == [shown]
-
-
 # -------------------------------------------------------------------------- head panels
 
 
@@ -129,16 +113,6 @@ def test_tokens_stand_left_and_below():
     ]
 
 
-@pytest.mark.parametrize(
-    ("count", "rows", "columns"),
-    [(1, 1, 1), (3, 1, 3), (4, 2, 2), (5, 2, 3), (6, 2, 3), (8, 2, 4), (16, 4, 4)],
-)
-def test_layout(count, rows, columns):
-    figure = plots.head_panels(weights(count, 1, 2), ["a"], ["b", "c"])
-    grid = figure.axes[0].get_gridspec()
-    assert (grid.nrows, grid.ncols) == (rows, columns)
-
-
 # ------------------------------------------------------------------------------- errors
 
 
@@ -161,31 +135,3 @@ def test_wrong_scores_are_refused(scores, message):
 def test_head_panels_need_heads():
     with pytest.raises(ValueError, match=r"shape \(N, T, S\)"):
         plots.head_panels(weights(T, S), ROWS, COLUMNS)
-
-
-# ---------------------------------------------------------------------------- the files
-
-
-def test_save_makes_folders_and_draws_without_warnings(tmp_path):
-    figure = plots.head_panels(weights(N, T, S), ROWS, COLUMNS, "Größe", True)
-    path = plots.save(figure, tmp_path / "figures" / "heads.png")
-    assert path.read_bytes()[:4] == b"\x89PNG"
-
-
-def test_figures_are_unknown_to_pyplot():
-    from matplotlib import pyplot
-
-    plots.heatmap(weights(T, S), ROWS, COLUMNS)
-    assert pyplot.get_fignums() == []
-
-
-@pytest.mark.slow
-def test_only_a_picture_needs_matplotlib():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from keras_attention import interpretation\n"
-        "try: interpretation.plots.heatmap([[1.0]], ['a'], ['b'])\n"
-        "except ImportError: sys.exit(7)"
-    )
-    outcome = subprocess.run([sys.executable, "-c", code], check=False)
-    assert outcome.returncode == 7

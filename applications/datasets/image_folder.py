@@ -1,0 +1,226 @@
+"""The builder `image_folder`: a user's own images, a folder for each class."""
+
+import dataclasses
+import hashlib
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow_datasets as tfds
+
+from applications.datasets.errors import DataError
+from applications.datasets.pairs import SPLITS, split_name
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
+
+_IGNORED = ("thumbs.db", "desktop.ini")  # and what is hidden by a dot
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class FolderConfig(tfds.core.BuilderConfig):
+    """Names one folder; make it with `config_of`.
+
+    Args:
+        path: The folder to read.
+    """
+
+    path: str = ""
+
+
+class LabelledFile(NamedTuple):
+    """An image file, its class, and the split whose folder it is in, if any."""
+
+    path: Path
+    label: str
+    split: str | None
+
+
+class ImageFolder(tfds.core.GeneratorBasedBuilder):
+    """Images in `folder/<class>/`, or in `folder/{train,validation,test}/<class>/`.
+
+    PNG, JPEG, BMP and GIF files of any size and mode, at any depth below their class.
+    Without folders for the splits an image goes by the hash of its file's content
+    (`applications.datasets.pairs.split_name`: 5 % test, 5 % validation), so that copies
+    are never on two sides; a split folder that is missing is filled from `train` by the
+    same rule. An image held out by its folder whose copy also stands in train is left
+    out, which is said on standard error.
+    """
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self) -> tfds.core.DatasetInfo:
+        found = files(Path(self.builder_config.path))
+        return tfds.core.DatasetInfo(
+            builder=self,
+            description=type(self).__doc__,
+            features=tfds.features.FeaturesDict(
+                {
+                    "image": tfds.features.Image(shape=(None, None, 3)),
+                    "label": tfds.features.ClassLabel(names=class_names(found)),
+                }
+            ),
+            supervised_keys=("image", "label"),
+            license="The user's own.",
+        )
+
+    def _split_generators(self, dl_manager) -> dict[str, Iterator]:
+        del dl_manager  # it downloads by address; these are here
+        parts = split(files(Path(self.builder_config.path)))
+        return {name: self._generate_examples(part) for name, part in parts.items()}
+
+    def _generate_examples(
+        self, part: list[LabelledFile]
+    ) -> Iterator[tuple[str, dict[str, str]]]:
+        from applications.images.decoding import decode_file
+
+        for file in part:
+            decode_file(file.path)  # names a file that cannot be read
+            key = file.path.relative_to(self.builder_config.path).as_posix()
+            yield key, {"image": str(file.path), "label": file.label}
+
+
+def config_of(path: Path) -> FolderConfig:
+    """Name a configuration after a folder and its files.
+
+    A file that is new, gone or changed (by size and time) gives another name, and so
+    the set is prepared anew.
+    """
+    listing = []
+    for file in files(path):
+        state = file.path.stat()
+        name = file.path.relative_to(path).as_posix()
+        listing.append(f"{name}\t{state.st_size}\t{state.st_mtime_ns}")
+    stem = re.sub(r"\W", "_", path.resolve().name, flags=re.ASCII)
+    digest = zlib.crc32("\n".join(listing).encode("utf-8", "surrogateescape"))
+    return FolderConfig(name=f"{stem}-{digest:08x}", path=str(path))
+
+
+def files(folder: Path) -> list[LabelledFile]:
+    """List the images of a folder in the order of their paths.
+
+    Raises:
+        DataError: The folder is missing, or has fewer than two classes, a class
+            without an image, or a file of another kind; names it.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder} is no folder; expected folder/<class>/*.png.")
+    found = [
+        LabelledFile(path, label.name, split)
+        for split, parent in _parents(folder)
+        for label in _folders(parent)
+        for path in _images(label)
+    ]
+    names = class_names(found)
+    if len(names) < 2:
+        has = f"has one class, {names[0]}" if names else "has no class folders"
+        raise DataError(
+            f"{folder} {has}; expected two or more: folder/<class>/*.png, or "
+            "folder/{train,validation,test}/<class>/*.png."
+        )
+    return found
+
+
+def class_names(found: Iterable[LabelledFile]) -> list[str]:
+    """The classes in the order of their names, which is that of their labels."""
+    return sorted({file.label for file in found})
+
+
+def split(found: list[LabelledFile]) -> dict[str, list[LabelledFile]]:
+    """Split files by their folder or, where that says nothing, by their content.
+
+    Raises:
+        DataError: A split is empty, or train lacks a class.
+    """
+    given = {file.split for file in found}
+    parts: dict[str, list[LabelledFile]] = {name: [] for name in SPLITS}
+    contents: dict[Path, bytes] = {}
+    for file in found:
+        contents[file.path] = content = _content(file.path)
+        hashed = split_name(content)
+        if file.split in ("validation", "test"):
+            parts[file.split].append(file)
+        else:
+            parts["train" if hashed in given else hashed].append(file)
+    _drop_copies(parts, contents)
+    _check(parts, class_names(found))
+    return parts
+
+
+def _parents(folder: Path) -> list[tuple[str | None, Path]]:
+    """The folders that hold class folders, each with the split it stands for.
+
+    A class may be called `train`: only where every folder has the name of a split, and
+    `train` has folders itself, are they splits.
+    """
+    inside = _folders(folder)
+    names = {path.name for path in inside}
+    if "train" in names and names <= set(SPLITS) and _folders(folder / "train"):
+        return [(path.name, path) for path in inside]
+    return [(None, folder)]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in _visible(folder, "*") if path.is_dir()]
+
+
+def _visible(folder: Path, pattern: str) -> list[Path]:
+    """What matches in a folder, in order, without what systems hide there."""
+    return [
+        path
+        for path in sorted(folder.glob(pattern))
+        if path.name.lower() not in _IGNORED
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
+def _images(label: Path) -> list[Path]:
+    """The images of a class, at any depth."""
+    images = [path for path in _visible(label, "**/*") if path.is_file()]
+    for path in images:
+        if path.suffix.lower() not in ENDINGS:
+            raise DataError(
+                f"{path} is none of the kinds of image that are read: "
+                f"{', '.join(ENDINGS)}. Convert it, or move it away."
+            )
+    if not images:
+        raise DataError(f"{label} is a class without an image. Fill or remove it.")
+    return images
+
+
+def _content(path: Path) -> bytes:
+    """A key for the content: equal for equal files, and small."""
+    try:
+        return hashlib.sha256(path.read_bytes()).digest()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _drop_copies(
+    parts: dict[str, list[LabelledFile]], contents: dict[Path, bytes]
+) -> None:
+    """Leave out what is held out although its copy stands in train."""
+    seen = {contents[file.path] for file in parts["train"]}
+    for name in ("validation", "test"):
+        kept = [file for file in parts[name] if contents[file.path] not in seen]
+        if len(kept) < len(parts[name]):
+            print(
+                f"Left out {len(parts[name]) - len(kept)} images of {name} that also "
+                "stand in train",
+                file=sys.stderr,
+            )
+        parts[name] = kept
+
+
+def _check(parts: dict[str, list[LabelledFile]], names: list[str]) -> None:
+    for name, part in parts.items():
+        if not part:
+            raise DataError(
+                f"There are too few images to be split by their hash: none is for "
+                f"{name}. Add images, or make folders train, validation and test."
+            )
+    missing = [name for name in names if name not in class_names(parts["train"])]
+    if missing:
+        raise DataError(f"The class {missing[0]} has no image to train on.")

@@ -1,0 +1,1 @@
+"""Image classification with attention CNNs and a Vision Transformer."""

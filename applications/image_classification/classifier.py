@@ -1,0 +1,63 @@
+"""From image files to classes, in the graph: one code for Python and SavedModel."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from applications.images.batches import ImageData
+from applications.images.decoding import decode_file
+from applications.images.resizing import resize
+
+IMAGES_AT_ONCE = 256
+
+
+class Classifier:
+    """A model and how images come to it.
+
+    Args:
+        model: From pixels `(B, h, w, c)`, 0..255, to logits `(B, classes)`.
+        data: Names the classes and reads files.
+    """
+
+    def __init__(self, model: keras.Model, data: ImageData):
+        self.model = model
+        self.reader = data.reader
+        self.class_names = data.class_names
+
+    def answer(self, contents: tf.Tensor) -> dict[str, tf.Tensor]:
+        """What is said of files `(B,)`, their bytes, inside the graph."""
+        images = self.reader.read_batch(contents)
+        probabilities = tf.nn.softmax(self.model(images, training=False))
+        best = tf.argmax(probabilities, axis=-1)
+        return {
+            "label": tf.gather(tf.constant(self.class_names), best),
+            "probability": tf.reduce_max(probabilities, axis=-1),
+            "probabilities": probabilities,
+        }
+
+    def pixels(self, path: str | Path) -> np.ndarray:
+        """One file as the model takes it, uint8 `(h, w, c)`.
+
+        Raises:
+            UserError: the file cannot be read or is no image.
+        """
+        height, width, channels = self.reader.image_shape
+        image = decode_file(path, channels)
+        return resize(image, (height, width), self.reader.aspect).numpy()
+
+    def probabilities(self, images: np.ndarray) -> np.ndarray:
+        """`(n, classes)` float32 of pixels `(n, h, w, c)`."""
+        logits = self.model.predict(
+            images.astype("float32"), batch_size=IMAGES_AT_ONCE, verbose=0
+        )
+        return tf.nn.softmax(logits).numpy()
+
+    def describe(self, paths: Sequence[str]) -> Iterator[str]:
+        """The label and its probability of each file, such as `Sneaker 0.97`."""
+        for path in paths:
+            (row,) = self.probabilities(self.pixels(path)[None])
+            best = int(row.argmax())
+            yield f"{self.class_names[best]} {row[best]:.2f}"

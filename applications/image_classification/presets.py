@@ -1,0 +1,191 @@
+"""Settings of image classification and their presets; imports no TensorFlow.
+
+Presets differ in numbers only. What they took and reached stands in this application's
+README, with machine and protocol.
+
+    preset     command                              budget on 2 CPU cores
+    smoke      train --preset smoke                 20 s; runs, learns little
+    compare    train --preset compare               at most 3 min; 9 gates x 3 seeds
+    small      train --preset small                 at most 30 min; the transformer
+    small_cnn  train --preset small_cnn             at most 30 min; the attention CNN
+    paper      train --preset paper                 a GPU, hours; not run
+
+Paper: a transformer on CIFAR-10 from scratch, with the depth, width and patch of Gani
+et al. 2022, arXiv:2210.07240, section 4, and CutMix.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
+
+from applications.errors import require
+from applications.images.config import AugmentationConfig, ImageDataConfig
+from applications.pipeline.train_config import Config, TrainConfig
+
+Kind = Literal["vit", "cnn"]
+Pooling = Literal["class_token", "attention", "mean"]
+Positions = Literal["learned", "sinusoidal_2d", "rotary_2d", "none"]
+Format = Literal["litert", "onnx"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Which model, and its sizes."""
+
+    kind: Annotated[Kind, "Vision Transformer, or residual CNN"] = "vit"
+    attention: Annotated[
+        str | None,
+        "vit: multi-head layer of the registry, by default multi_head; "
+        "cnn: squeeze_excitation, cbam, ..., by default none",
+    ] = None
+    patch_size: Annotated[int, "vit: pixels of a patch's side"] = 4
+    hidden_dim: Annotated[int, "vit: features of a patch"] = 64
+    num_layers: Annotated[int, "vit: blocks"] = 6
+    num_heads: Annotated[int, "vit: attention heads"] = 4
+    intermediate_dim: Annotated[int, "vit: feed-forward features"] = 128
+    pooling: Annotated[Pooling, "vit: what the classifier reads"] = "class_token"
+    positions: Annotated[Positions, "vit: how patches know their place"] = "learned"
+    drop_path: Annotated[float, "vit: share of images that skip the last block"] = 0.0
+    filters: Annotated[tuple[int, ...], "cnn: channels of each stage"] = (32, 64, 128)
+    blocks_per_stage: Annotated[int, "cnn: residual blocks of a stage"] = 2
+    stem_strides: Annotated[int, "cnn: step of the first convolution"] = 2
+    dropout: Annotated[
+        float,
+        "share of features dropped; in a vit of every sub-block, which costs time",
+    ] = 0.0
+
+    def __post_init__(self) -> None:
+        sizes = ("patch_size", "hidden_dim", "num_layers", "num_heads")
+        sizes += ("intermediate_dim", "blocks_per_stage", "stem_strides")
+        for name in sizes:
+            value = getattr(self, name)
+            require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        for name in ("dropout", "drop_path"):
+            value = getattr(self, name)
+            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
+        require(
+            self.hidden_dim % self.num_heads == 0,
+            "`num_heads` must divide `hidden_dim`.",
+            num_heads=self.num_heads,
+            hidden_dim=self.hidden_dim,
+        )
+        require(
+            bool(self.filters) and min(self.filters) > 0,
+            "`filters` must be one number or more, all above 0.",
+            filters=self.filters,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationTrainConfig(TrainConfig):
+    """Training, with what only classifiers need."""
+
+    label_smoothing: Annotated[float, "share of a label spread over all classes"] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            0 <= self.label_smoothing < 1,
+            "`label_smoothing` must be in [0, 1).",
+            label_smoothing=self.label_smoothing,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportConfig:
+    """What stands beside the SavedModel."""
+
+    formats: Annotated[
+        tuple[Format, ...], "more files of the model, from pixels to logits"
+    ] = ("litert", "onnx")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageClassificationConfig(Config):
+    """All settings of a run."""
+
+    data: ImageDataConfig = field(default_factory=ImageDataConfig)
+    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    train: ClassificationTrainConfig = field(default_factory=ClassificationTrainConfig)
+    export: ExportConfig = field(default_factory=ExportConfig)
+
+
+_SMALL = ImageClassificationConfig(
+    augmentation=AugmentationConfig(flip=True),
+    model=ModelConfig(positions="rotary_2d", drop_path=0.05),
+    train=ClassificationTrainConfig(
+        epochs=16,
+        optimizer="adamw",
+        learning_rate=2e-3,
+        schedule="cosine",
+        warmup_steps=400,
+        weight_decay=0.05,
+        gradient_clip_norm=1.0,
+        label_smoothing=0.1,
+    ),
+)
+
+_SMALL_CNN = replace(
+    _SMALL,
+    augmentation=AugmentationConfig(flip=True, translation=0.08),
+    model=ModelConfig(kind="cnn", attention="squeeze_excitation", dropout=0.2),
+    train=replace(
+        _SMALL.train,
+        epochs=12,
+        learning_rate=4e-3,
+        warmup_steps=200,
+        gradient_clip_norm=None,
+    ),
+)
+
+PRESETS = {
+    "smoke": ImageClassificationConfig(
+        data=ImageDataConfig(
+            batch_size=32, train_limit=320, validation_limit=64, test_limit=100
+        ),
+        augmentation=AugmentationConfig(flip=True, translation=0.08, mix="mixup"),
+        model=ModelConfig(
+            patch_size=7,
+            hidden_dim=16,
+            num_layers=2,
+            num_heads=2,
+            intermediate_dim=32,
+            filters=(8, 16),
+            blocks_per_stage=1,
+        ),
+        train=ClassificationTrainConfig(epochs=2),
+    ),
+    "compare": replace(
+        _SMALL_CNN,
+        data=ImageDataConfig(train_limit=6_000),
+        model=ModelConfig(kind="cnn", blocks_per_stage=1, dropout=0.2),
+        train=replace(_SMALL_CNN.train, epochs=8, warmup_steps=40),
+    ),
+    "small": _SMALL,
+    "small_cnn": _SMALL_CNN,
+    "paper": ImageClassificationConfig(
+        data=ImageDataConfig(name="cifar10", batch_size=256),
+        augmentation=AugmentationConfig(
+            flip=True, translation=0.125, mix="cutmix", mix_alpha=1.0
+        ),
+        model=ModelConfig(
+            hidden_dim=192,
+            num_layers=9,
+            num_heads=12,
+            intermediate_dim=384,
+        ),
+        train=ClassificationTrainConfig(
+            epochs=200,
+            optimizer="adamw",
+            learning_rate=1e-3,
+            schedule="cosine",
+            warmup_steps=2000,
+            weight_decay=0.05,
+            gradient_clip_norm=1.0,
+            label_smoothing=0.1,
+            precision="mixed_bfloat16",
+            jit_compile=True,
+            strategy="mirrored",
+        ),
+    ),
+}

@@ -1,0 +1,1 @@
+"""Image files to arrays, and batches of them: read, resized, augmented."""

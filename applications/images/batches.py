@@ -1,0 +1,217 @@
+"""Batches of labelled images: shuffled and augmented for training, plain for the rest.
+
+Labels are rows of class shares, `(B, classes)`, in every split: mixing makes shares of
+them in training, and one loss takes them all.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import tensorflow as tf
+
+from applications.datasets.load_images import ImageSet, describe, load_images
+from applications.errors import UserError
+from applications.images.augmentation import Augmentation
+from applications.images.config import AugmentationConfig, ImageDataConfig
+from applications.images.reader import ImageReader
+
+# Decoded images of a split that stay in memory. Of a larger split this much is shuffled
+# at a time, and its files are decoded anew in every epoch.
+MEMORY_BYTES = 2**30
+
+_READ_AT_ONCE = 1024
+
+
+@dataclass
+class ImageData:
+    """A set by its config; each part is read when first asked for.
+
+    Args:
+        config: Which set, its size and its limits.
+        augmentation: How training images are changed; the other splits never are.
+        seed: Decides order and changes of the training images, with the epoch.
+    """
+
+    config: ImageDataConfig
+    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+    seed: int = 0
+
+    @cached_property
+    def info(self) -> ImageSet:
+        """Names of the classes, stored shape and licence."""
+        return describe(self.config.name, self.config.data_dir)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return self.info.class_names
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels of the model's input."""
+        return self.reader.image_shape
+
+    @cached_property
+    def reader(self) -> ImageReader:
+        """From a file's bytes to pixels, for prediction and export too."""
+        height, width, channels = self.info.shape
+        if self.config.image_size is not None:
+            height = width = self.config.image_size
+        if height is None or width is None:
+            raise UserError(
+                f"The images of {self.config.name} may differ in size; say to which "
+                "they are resized, for example data.image_size=64."
+            )
+        channels = self.config.channels or (1 if channels == 1 else 3)
+        return ImageReader((height, width, channels), self.config.aspect)
+
+    @cached_property
+    def train(self) -> "TrainingImages":
+        """Training batches by epoch."""
+        pixels = self._pixels("train")
+        examples = int(pixels.cardinality())
+        if self._fits(pixels):
+            shuffled = _shuffled_in_memory(*_arrays(pixels))
+        else:
+            room = MEMORY_BYTES // math.prod(self.image_shape)
+            shuffled = _shuffled_by_buffer(pixels, room)
+        augmentation = Augmentation(self.augmentation)
+
+        def changed(
+            images: tf.Tensor, labels: tf.Tensor, key: tf.Tensor
+        ) -> tuple[tf.Tensor, tf.Tensor]:
+            return augmentation(images, tf.one_hot(labels, self.num_classes), key)
+
+        return TrainingImages(
+            shuffled, changed, examples, self.config.batch_size, self.seed
+        )
+
+    @cached_property
+    def validation(self) -> tf.data.Dataset:
+        return self.evaluation_batches("validation")
+
+    def evaluation_batches(self, split: str) -> tf.data.Dataset:
+        """All images of a split in order, unchanged: float32 images and labels."""
+        pixels = self._pixels(split)
+        if self._fits(pixels):
+            pixels = tf.data.Dataset.from_tensor_slices(_arrays(pixels))
+
+        def finished(images: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            return tf.cast(images, tf.float32), tf.one_hot(labels, self.num_classes)
+
+        batches = pixels.batch(self.config.batch_size)
+        return batches.map(finished).prefetch(tf.data.AUTOTUNE)
+
+    def arrays(
+        self, split: str, limit: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The first images of a split, uint8, and the numbers of their classes."""
+        pixels = self._pixels(split)
+        return _arrays(pixels if limit is None else pixels.take(limit))
+
+    def _pixels(self, split: str) -> tf.data.Dataset:
+        """Images as the model takes them, still uint8, and labels; up to the limit."""
+        rows = load_images(self.config.name, split, self.config.data_dir)
+        limit = getattr(self.config, f"{split}_limit")
+        if not int(rows.cardinality()):
+            raise UserError(f"{self.config.name} has no images for {split}.")
+        reader = self.reader
+        return (rows if limit is None else rows.take(limit)).map(
+            lambda row: (reader.read(row["image"]), row["label"]),
+            num_parallel_calls=tf.data.AUTOTUNE,
+            deterministic=True,
+        )
+
+    def _fits(self, pixels: tf.data.Dataset) -> bool:
+        size = int(pixels.cardinality()) * math.prod(self.image_shape)
+        return size <= MEMORY_BYTES
+
+
+class TrainingImages:
+    """Batches of epoch `e` that depend on `(seed, e)` and on nothing else.
+
+    So training that resumes at epoch 3 gets the batches it would have got, changes of
+    the images included. A set too large for the memory is shuffled through a buffer, by
+    TensorFlow, whose own seed then counts as well: set it, not to 0, as the stages do.
+
+    Args:
+        shuffled: From a key, int32 `(2,)`, and the size of a batch to batches of uint8
+            images and numbers of classes in random order.
+        changed: From images and numbers of a batch, and a key of its own, to what the
+            model learns from.
+        examples: Images per epoch.
+        batch_size: Images of a batch; the last one has what is left.
+        seed: Decides everything, together with the epoch.
+
+    Attributes:
+        count: Batches per epoch, the same for every epoch.
+        examples: Images per epoch.
+    """
+
+    def __init__(
+        self,
+        shuffled: Callable[[tf.Tensor, int], tf.data.Dataset],
+        changed: Callable[..., tuple[tf.Tensor, tf.Tensor]],
+        examples: int,
+        batch_size: int,
+        seed: int,
+    ):
+        self._shuffled, self._changed = shuffled, changed
+        self._batch_size, self._seed = batch_size, seed
+        self.examples = examples
+        self.count = math.ceil(examples / batch_size)
+
+    def epoch(self, number: int | tf.Tensor) -> tf.data.Dataset:
+        """Return the batches of one epoch: float32 images and labels."""
+        key = tf.stack([self._seed, tf.cast(number, tf.int32)])
+
+        def changed(
+            batch: tf.Tensor, content: tuple[tf.Tensor, tf.Tensor]
+        ) -> tuple[tf.Tensor, tf.Tensor]:
+            own = tf.random.experimental.stateless_fold_in(key, batch)
+            return self._changed(*content, own)
+
+        return (
+            self._shuffled(key, self._batch_size)
+            .enumerate()
+            .map(changed, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+        )
+
+
+def _shuffled_in_memory(
+    images: np.ndarray, labels: np.ndarray
+) -> Callable[[tf.Tensor, int], tf.data.Dataset]:
+    # As tensors they are no part of the graph; on a GPU they would go to its memory.
+    with tf.device("CPU:0"):
+        images, labels = tf.constant(images), tf.constant(labels)
+
+    def batches(key: tf.Tensor, batch_size: int) -> tf.data.Dataset:
+        order = tf.range(len(labels))
+        order = tf.random.experimental.stateless_shuffle(order, key)
+        rows = tf.data.Dataset.from_tensor_slices(order).batch(batch_size)
+        return rows.map(lambda row: (tf.gather(images, row), tf.gather(labels, row)))
+
+    return batches
+
+
+def _shuffled_by_buffer(
+    pixels: tf.data.Dataset, size: int
+) -> Callable[[tf.Tensor, int], tf.data.Dataset]:
+    def batches(key: tf.Tensor, batch_size: int) -> tf.data.Dataset:
+        seed = tf.random.stateless_uniform((), key, None, None, tf.int64)
+        shuffled = pixels.shuffle(size, seed, reshuffle_each_iteration=False)
+        return shuffled.batch(batch_size)
+
+    return batches
+
+
+def _arrays(pixels: tf.data.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    parts = list(pixels.batch(_READ_AT_ONCE).as_numpy_iterator())
+    images, labels = zip(*parts, strict=True)
+    return np.concatenate(images), np.concatenate(labels)

@@ -1,0 +1,35 @@
+"""Pictures of what a model attends to, as Matplotlib figures without global state.
+
+Matplotlib is imported when the first picture is made. Figures are of the object
+interface (no `pyplot`), so they can be made in any thread and on machines without a
+display. Texts are written in Matplotlib's own font, which has Latin, Greek and Cyrillic
+letters.
+
+What pictures of attention show are softmax weights: shares of a row, not amounts. A
+bright cell says where a head read, not that the output depends on it.
+"""
+
+from keras_attention.interpretation.plots._figure import MAX_LABEL, save
+from keras_attention.interpretation.plots.channels import gate_bars, gate_strips
+from keras_attention.interpretation.plots.classification import (
+    confusion_matrix,
+    reliability_diagram,
+)
+from keras_attention.interpretation.plots.images import overlay_rows, overlays
+from keras_attention.interpretation.plots.positions import position_similarity
+from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
+
+__all__ = [
+    "MAX_LABEL",
+    "MAX_TOKENS",
+    "confusion_matrix",
+    "gate_bars",
+    "gate_strips",
+    "head_panels",
+    "heatmap",
+    "overlay_rows",
+    "overlays",
+    "position_similarity",
+    "reliability_diagram",
+    "save",
+]

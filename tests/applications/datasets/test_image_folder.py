@@ -1,0 +1,189 @@
+import re
+
+import pytest
+
+from applications.datasets.errors import DataError
+from applications.datasets.image_folder import (
+    ImageFolder,
+    class_names,
+    config_of,
+    files,
+    split,
+)
+from applications.datasets.pairs import SPLITS
+from applications.errors import UserError
+from tests.applications.image_files import picture
+
+
+def names(part):
+    return [file.path.name for file in part]
+
+
+def test_classes_are_numbered_by_name_and_hidden_files_ignored(photos):
+    (photos / "cat" / ".DS_Store").write_text("x")
+    (photos / "cat" / "Thumbs.db").write_text("x")
+    (photos / ".git" / "cat").mkdir(parents=True)
+    (photos / "cat" / ".thumbnails").mkdir()
+    (photos / "cat" / ".thumbnails" / "0.txt").write_text("x")
+    (photos / "notes.txt").write_text("about the photos")
+    found = files(photos)
+    assert class_names(found) == ["cat", "dog"]
+    assert len(found) == 120
+
+
+def test_split_is_by_content_whatever_the_name(photos):
+    parts = split(files(photos))
+    assert sum(map(len, parts.values())) == 120
+    assert all(parts.values())
+    for name in SPLITS:
+        for file in parts[name]:
+            file.path.rename(file.path.with_name(f"renamed-{file.path.name}"))
+    again = split(files(photos))
+    renamed = {n: [f"renamed-{x}" for x in names(parts[n])] for n in SPLITS}
+    assert {n: names(part) for n, part in again.items()} == renamed
+
+
+def test_copies_stay_on_one_side(photos):
+    originals = split(files(photos))
+    for file in files(photos):
+        copy = file.path.with_name(f"copy-{file.path.name}")
+        copy.write_bytes(file.path.read_bytes())
+    parts = split(files(photos))
+    for name in SPLITS:
+        copies = [f"copy-{x}" for x in names(originals[name])]
+        assert sorted(names(parts[name])) == sorted(copies + names(originals[name]))
+
+
+def given(root, **counts):
+    """A folder with folders for splits, `counts` images for each of two classes."""
+    for number, (name, count) in enumerate(counts.items()):
+        for value in range(count):
+            picture(root / name / "cat" / f"{value}.png", 10_000 * number + value)
+            picture(root / name / "dog" / f"{value}.png", 10_000 * number + value + 999)
+    return root
+
+
+def test_folders_of_splits_are_kept(tmp_path):
+    parts = split(files(given(tmp_path / "x", train=7, validation=3, test=2)))
+    assert {name: len(part) for name, part in parts.items()} == {
+        "train": 14,
+        "validation": 6,
+        "test": 4,
+    }
+    for name, part in parts.items():
+        assert {file.path.parent.parent.name for file in part} == {name}
+
+
+def test_a_missing_split_is_carved_from_train_only(tmp_path):
+    parts = split(files(given(tmp_path / "x", train=60, test=2)))
+    assert {file.path.parent.parent.name for file in parts["test"]} == {"test"}
+    assert len(parts["test"]) == 4
+    assert {file.path.parent.parent.name for file in parts["validation"]} == {"train"}
+    assert len(parts["train"]) + len(parts["validation"]) == 120
+
+
+def test_a_held_out_copy_of_a_training_image_is_left_out_and_said(tmp_path, capsys):
+    root = given(tmp_path / "x", train=5, validation=3, test=2)
+    content = (root / "train" / "cat" / "0.png").read_bytes()
+    (root / "test" / "cat" / "again.png").write_bytes(content)
+    parts = split(files(root))
+    assert "again.png" not in names(parts["test"])
+    assert len(parts["test"]) == 4
+    said = "Left out 1 images of test that also stand in train\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_class_may_be_called_like_a_split(tmp_path):
+    for value in range(2):
+        picture(tmp_path / "train" / f"{value}.png", value)
+        picture(tmp_path / "test" / f"{value}.png", 10 + value)
+    found = files(tmp_path)
+    assert class_names(found) == ["test", "train"]
+    assert {file.split for file in found} == {None}
+
+
+def test_examples_are_the_files_themselves(photos, tmp_path):
+    import tensorflow_datasets as tfds
+
+    builder = ImageFolder(config=config_of(photos), data_dir=tmp_path / "data")
+    builder.download_and_prepare()
+    rows = builder.as_dataset(
+        split="test", decoders={"image": tfds.decode.SkipDecoding()}
+    )
+    written = {(row["image"], row["label"]) for row in rows.as_numpy_iterator()}
+    expected = {
+        (file.path.read_bytes(), ("cat", "dog").index(file.label))
+        for file in split(files(photos))["test"]
+    }
+    assert written == expected
+
+
+def test_a_changed_folder_has_another_name(photos):
+    first = config_of(photos).name
+    assert re.fullmatch(r"my_photos-[0-9a-f]{8}", first)
+    assert config_of(photos).name == first
+    picture(photos / "cat" / "0.png", 5000, size=(7, 7))
+    assert config_of(photos).name != first
+
+
+def spoil_missing(folder):
+    return folder / "none"
+
+
+def spoil_nothing_inside(folder):
+    (folder.parent / "empty").mkdir()
+    return folder.parent / "empty"
+
+
+def spoil_one_class(folder):
+    return folder / "dog"
+
+
+def spoil_empty_class(folder):
+    (folder / "eel").mkdir()
+    return folder
+
+
+def spoil_kind(folder):
+    (folder / "cat" / "x.tiff").write_bytes(b"II*")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (spoil_missing, "none is no folder; expected folder/<class>/*.png."),
+        (spoil_nothing_inside, "empty has no class folders; expected two or more:"),
+        (spoil_one_class, "dog has one class, more; expected two or more:"),
+        (spoil_empty_class, "eel is a class without an image. Fill or remove it."),
+        (spoil_kind, "x.tiff is none of the kinds of image that are read: .png, "),
+    ],
+)
+def test_bad_folders_are_refused_by_name(spoil, message, photos):
+    path = spoil(photos)
+    with pytest.raises(DataError, match=re.escape(message)) as error:
+        files(path)
+    assert "\n" not in str(error.value)
+
+
+def test_too_few_images_are_refused(tmp_path):
+    root = given(tmp_path / "x", train=2)
+    with pytest.raises(DataError, match="too few images to be split"):
+        split(files(root))
+
+
+def test_a_class_that_is_only_held_out_is_refused(tmp_path):
+    root = given(tmp_path / "x", train=3, validation=2, test=2)
+    picture(root / "test" / "eel" / "0.png", 777)
+    with pytest.raises(DataError, match="class eel has no image to train on"):
+        split(files(root))
+
+
+def test_an_image_that_cannot_be_read_is_named(photos, tmp_path):
+    broken = photos / "cat" / "broken.png"
+    broken.write_bytes((photos / "cat" / "0.png").read_bytes()[:40])
+    builder = ImageFolder(config=config_of(photos), data_dir=tmp_path / "data")
+    with pytest.raises(UserError, match=r"broken\.png is no image") as error:
+        builder.download_and_prepare()
+    assert "\n" not in str(error.value)
+    assert not builder.is_prepared()

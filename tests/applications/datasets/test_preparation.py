@@ -1,0 +1,94 @@
+import re
+
+import pytest
+import tensorflow_datasets as tfds
+
+from applications.datasets import preparation
+from applications.datasets.errors import DataError
+from applications.errors import UserError
+
+OURS = {"libreoffice_help": ("libreoffice_help.builder", "LibreofficeHelp")}
+
+
+def find(name, tmp_path):
+    return preparation.find_builder("corpus", name, OURS, ["a file"], tmp_path)
+
+
+def test_ours_come_first_and_theirs_by_their_name(tmp_path, monkeypatch):
+    assert type(find("mnist", tmp_path)).__module__.startswith("tensorflow_datasets.")
+    ours = find("libreoffice_help/en-de", tmp_path)
+    assert type(ours).__module__ == "applications.datasets.libreoffice_help.builder"
+    monkeypatch.setitem(OURS, "mnist", OURS["libreoffice_help"])
+    assert isinstance(find("mnist", tmp_path), type(ours))
+
+
+def test_builders_of_ours_are_not_found_among_theirs(tmp_path):
+    from applications.datasets import image_folder, tsv_pairs
+
+    for module in (image_folder.ImageFolder, tsv_pairs.TsvPairs):
+        with pytest.raises(UserError, match="Valid: libreoffice_help, a file"):
+            find(module.name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("libreofice_help", "Unknown corpus 'libreofice_help'. Did you mean"),
+        ("libreoffice_help/xx", "Unknown configuration of libreoffice_help 'xx'."),
+    ],
+)
+def test_an_unknown_name_is_one_line(name, message, tmp_path):
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        find(name, tmp_path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def refusing(monkeypatch):
+    """Make every server answer with an error."""
+
+    def open_with(error):
+        def answer(*_, **__):
+            raise error
+
+        monkeypatch.setattr(preparation.urllib.request, "urlopen", answer)
+
+    return open_with
+
+
+def test_without_network_an_online_set_fails_at_once(tmp_path, refusing):
+    refusing(OSError("no route to host"))
+    with pytest.raises(DataError) as error:
+        preparation.prepare("mnist", find("mnist", tmp_path), "Use ours.")
+    assert str(error.value) == (
+        "mnist must be downloaded and the network does not answer. Use ours."
+    )
+
+
+def test_a_server_that_refuses_the_probe_still_answers(refusing):
+    refusing(preparation.urllib.error.HTTPError("url", 403, "forbidden", None, None))
+    assert preparation._any_answers(["https://example.org/file"])
+    assert not preparation._any_answers([])
+
+
+def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    builder = find("libreoffice_help", tmp_path)
+    monkeypatch.setattr(type(builder), "download_and_prepare", full)
+    with pytest.raises(DataError, match="No space left") as error:
+        preparation.prepare("libreoffice_help", builder, "Use ours.")
+    assert "\n" not in str(error.value)
+
+
+def test_what_tfds_prints_is_kept_back(capfd):
+    with preparation.quiet_tfds():
+        print("loud")
+    assert capfd.readouterr().out == ""
+
+
+def test_licence_is_on_one_line(tmp_path):
+    assert "\n" not in preparation.stated_licence(find("libreoffice_help", tmp_path))
+    unstated = tfds.builder("mnist", data_dir=tmp_path)
+    assert preparation.stated_licence(unstated) == "not stated by its builder"

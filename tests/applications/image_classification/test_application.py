@@ -1,0 +1,160 @@
+"""The whole application, as a user meets it."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from applications.pipeline import run as runs
+from keras_attention.models.attention_cnn import ATTENTIONS
+from tests.applications.image_classification.conftest import CLASSES, SMOKE, classify
+
+NUMBERS = {
+    "images",
+    "accuracy",
+    "top_5_accuracy",
+    "macro_f1",
+    "calibration_error",
+    "by_class",
+    "baselines",
+    "parameters",
+    "multiply_adds",
+    "images_per_second",
+}
+
+
+@pytest.mark.slow
+def test_all_stages_of_the_smoke_preset(smoke, capsys):
+    root, said = smoke
+    seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
+    with capsys.disabled():
+        print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
+    printed = {stage: text for stage, (_, text) in said.items()}
+    assert "Epoch 2/2" in printed["train"]
+    assert "training images in" in printed["train"]
+    assert "accuracy: " in printed["evaluate"]
+    exported = printed["export"]
+    for words in ("SavedModel alone equals this process on", "litert: ", "onnx: "):
+        assert words in exported
+    pictures = printed["explain"].splitlines()
+    assert [os.path.basename(path) for path in pictures] == [
+        "attention.png",
+        "positions.png",
+    ]
+    assert all(os.path.getsize(picture) > 10_000 for picture in pictures)
+    assert classify.listing(root) == ["smoke-001"]
+
+
+@pytest.mark.slow
+def test_what_a_run_directory_holds(smoke_run):
+    produced = {path.name for path in smoke_run.directory.iterdir()}
+    assert produced == {
+        "card.md",
+        "config.json",
+        "figures",
+        "history.csv",
+        "logs",
+        "metrics.json",
+        "model.keras",
+        "predictions.npz",
+        "saved_model",
+        "state",
+    }
+    about = json.loads(smoke_run.path("config.json").read_text())
+    assert (about["application"], about["preset"]) == ("image_classification", "smoke")
+    assert smoke_run.config(type(SMOKE)).model == SMOKE.model
+    with open(smoke_run.path("history.csv"), newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {"loss", "accuracy", "val_loss", "val_accuracy"} <= set(rows[0])
+    assert float(rows[1]["loss"]) < float(rows[0]["loss"])
+    metrics = smoke_run.metrics()
+    assert set(metrics["evaluate"][0]["metrics"]) == NUMBERS
+    exported = metrics["export"][0]["metrics"]["largest_difference"]
+    assert set(exported) == {"litert", "onnx"}
+    assert max(exported.values()) < 1e-4
+    figures = {path.name for path in smoke_run.path("figures").iterdir()}
+    assert {"confusion.png", "reliability.png"} <= figures
+
+
+@pytest.mark.slow
+def test_predict_answers_files_of_every_mode(smoke_run, tmp_path, capsys):
+    """C66: the same picture in any mode is the same to the model."""
+    from PIL import Image
+
+    gray = Image.fromarray(np.random.default_rng(0).integers(0, 256, (9, 9), "uint8"))
+    modes = {
+        "gray.png": gray,
+        "color.png": gray.convert("RGB"),
+        "color.bmp": gray.convert("RGB"),
+        "alpha.png": gray.convert("RGBA"),
+        "palette.png": gray.quantize(256),
+        "deep.png": Image.fromarray(np.asarray(gray).astype("uint16") * 257),
+    }
+    for name, image in modes.items():
+        image.save(tmp_path / name)
+    inputs = [f"input={tmp_path / name}" for name in modes]
+    assert classify("predict", "--preset", "smoke", *inputs) == 0
+    answers = capsys.readouterr().out.splitlines()
+    assert len(answers) == len(modes)
+    assert len(set(answers)) == 1
+    label, probability = answers[0].split()
+    assert label in CLASSES
+    assert 0.1 <= float(probability) <= 1
+
+
+@pytest.mark.slow
+def test_a_cnn_with_attention_goes_through_the_stages(root, settings, capsys):
+    few = ("data.train_limit=64", "train.epochs=1", "model.kind=cnn")
+    arguments = ("--preset", "smoke", *few, "model.attention=cbam", *settings)
+    assert classify("train", *arguments) == 0
+    for stage in ("evaluate", "explain"):
+        assert classify(stage, "--preset", "smoke") == 0
+    run = runs.find(root, "image_classification", preset="smoke")
+    figures = {path.stem for path in run.path("figures").iterdir()}
+    assert figures == {
+        "confusion",
+        "reliability",
+        "grad-cam",
+        "channels",
+        "channels-by-image",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("train --preset smal", "Unknown preset 'smal'. Did you mean 'small'?"),
+        ("train --preset smoke model.kind=gru", "`model.kind` must be one of vit, cnn"),
+        ("train --preset smoke data.name=missing/folder", "missing/folder"),
+        ("evaluate --preset smoke", "There is no trained run of preset 'smoke'"),
+    ],
+)
+def test_bad_input_is_one_line(root, tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in classify.refused(capsys, *arguments.split())
+    assert classify.listing(root) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (("model.patch_size=5",), "28"),  # C64: both numbers are named
+        (("model.patch_size=5",), "5"),
+        (("model.attention=cbam",), "Unknown model.attention 'cbam'"),
+        (("model.kind=cnn", "model.attention=multi_head"), ", ".join(ATTENTIONS)),
+    ],
+)
+def test_a_model_that_cannot_be_built(root, settings, capsys, changes, words):
+    command = ("train", "--preset", "smoke", *settings, *changes)
+    assert words in classify.refused(capsys, *command)
+
+
+@pytest.mark.slow
+def test_a_broken_image_is_named(smoke_run, tmp_path, capsys):
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"\x89PNG not really")
+    for stage in ("predict", "explain"):
+        line = classify.refused(capsys, stage, "--preset", "smoke", f"input={broken}")
+        assert "broken.png is no image that can be read" in line
