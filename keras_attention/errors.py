@@ -37,6 +37,14 @@ def positive_integer(name: str, value: Any) -> int:
     return value
 
 
+def odd_integer(name: str, value: Any) -> int:
+    """Return `value` if it is an odd integer above 0, else raise."""
+    positive_integer(name, value)
+    middle = f"`{name}` must be odd: as many on either side of the middle."
+    require(value % 2 == 1, middle, **{name: value})
+    return value
+
+
 def fraction(name: str, value: Any) -> float:
     """Return `value` if it is a number in [0, 1), else raise."""
     valid = isinstance(value, (int, float)) and 0 <= value < 1

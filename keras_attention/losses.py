@@ -1,4 +1,4 @@
-"""Cross-entropy of padded sequences: the mean over real tokens."""
+"""Losses of padded sequences: only real tokens count."""
 
 from typing import Any
 
@@ -133,3 +133,35 @@ class MaskedCrossentropy(keras.losses.Loss):
             "ignore_class": self.ignore_class,
             "name": self.name,
         }
+
+
+def doubly_stochastic_penalty(attention_scores: Tensor, mask: Tensor) -> Tensor:
+    """How far a caption is from having looked at every place of a picture once.
+
+    `(1 - sum_t a_ti)^2`, the mean over the places i. The scores of a step sum to 1 over
+    the places; here their sum over the steps is drawn to 1 as well, so that no part of
+    the picture is passed over. T steps have `T / L` for a place on average: for
+    captions of fewer words than there are places the penalty is least where attention
+    is even, so give it a small weight.
+
+    Args:
+        attention_scores: `(B, T, L)`, after the softmax.
+        mask: `(B, T)`, True = a real step.
+
+    Returns:
+        `(B,)` float32.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention.losses import doubly_stochastic_penalty
+        >>> scores = np.array([[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]])
+        >>> mask = np.array([[True, True, False]])
+        >>> [float(value) for value in doubly_stochastic_penalty(scores, mask)]
+        [0.25]
+
+    Source:
+        Xu et al. 2015, arXiv:1502.03044, equation 14, which has the sum over places.
+    """
+    scores = ops.cast(attention_scores, "float32")
+    looked = ops.sum(ops.where(mask[..., None], scores, 0.0), axis=1)  # (B, L)
+    return ops.mean(ops.square(1.0 - looked), axis=-1)

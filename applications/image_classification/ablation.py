@@ -3,9 +3,10 @@ what each gate brings the residual CNN.
 
 Trains and evaluates the `compare` preset once for every gate and seed, on the same
 training images, and prints a Markdown table: accuracy on the whole test split, the
-difference to the CNN without attention of the same seed with its 95 % interval
-(Student's t over the seeds), and the cost beside it. Runs that are there already, with
-the same settings, are not made again; `key=value` changes settings as in `train`.
+difference to the CNN without attention of the same seed with its 95 % interval, and the
+cost beside it. The interval is Student's t over the seeds, which draw weights and order
+anew; the test images are the same for all. Runs that are there already, with the same
+settings, are not made again; `key=value` changes settings as in `train`.
 """
 
 import sys
@@ -99,25 +100,25 @@ def _result(
 
 
 def _measured(application: Any, settings: Sequence[str]) -> dict[str, Any]:
-    """The results of a run, which is made where there is none."""
+    """The results of a run, which is made, or brought to its end, where need be."""
     from applications.pipeline import stages
 
     config = override(PRESETS[PRESET], settings)
     run = _there(config)
     if run is None:
-        print(" ".join(settings))
         run = runs.create(runs.default_root(), NAME, PRESET, config)
+    if "evaluate" not in run.metrics():
+        print(f"{run.name}: {' '.join(settings)}")
         stages.train(application, config, run)
         stages.evaluate(application, config, run)
     return run.results()
 
 
 def _there(config: ImageClassificationConfig) -> runs.Run | None:
-    """An evaluated run of just these settings."""
-    for run in runs.all_of(runs.default_root(), NAME):
-        if run.config(type(config)) == config and "evaluate" in run.metrics():
-            return run
-    return None
+    """The newest run of just these settings."""
+    there = runs.all_of(runs.default_root(), NAME)
+    same = [run for run in there if run.config(type(config)) == config]
+    return max(same, key=lambda run: run.name, default=None)
 
 
 def table(results: Sequence[Result]) -> list[str]:
@@ -143,10 +144,11 @@ def table(results: Sequence[Result]) -> list[str]:
 
 def _interval(values: np.ndarray) -> str:
     """Mean and 95 % interval of a few values, by Student's t."""
-    from scipy.stats import t
+    from keras_attention.errors import import_extra
 
+    stats = import_extra("scipy.stats", "image_classification")
     mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-    half = t.ppf(0.975, len(values) - 1) * error
+    half = stats.t.ppf(0.975, len(values) - 1) * error
     return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
 
 

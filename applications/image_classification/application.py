@@ -1,11 +1,14 @@
 """The classification task: data, models, metrics, explanation and export."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
+from applications.datasets.load_images import ImageSet
 from applications.errors import UserError, unknown
 from applications.image_classification import evaluation, explanation, export
 from applications.image_classification.classifier import Classifier
@@ -14,10 +17,13 @@ from applications.image_classification.presets import (
     ModelConfig,
 )
 from applications.images.batches import ImageData
+from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
 from applications.pipeline.run import Run
 from keras_attention import layers, metrics, models
 from keras_attention.models.attention_cnn import ATTENTIONS
+
+CLASSES = "classes.json"
 
 
 class ImageClassification(Application[ImageClassificationConfig, ImageData]):
@@ -27,7 +33,7 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
     quality: ClassVar[Quality] = Quality("val_accuracy", higher_is_better=True)
 
     def about(self, config: ImageClassificationConfig) -> str:
-        data = self._data(config)
+        data = ImageData(config.data)
         height, width, channels = data.image_shape
         return (
             f"Says which of {data.num_classes} classes an image like those of "
@@ -41,11 +47,17 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
 
     # ----------------------------------------------------------------------- data
 
-    def _data(self, config: ImageClassificationConfig) -> ImageData:
-        return ImageData(config.data, config.augmentation, config.train.seed)
+    def prepare(self, config: ImageClassificationConfig, run: Run) -> None:
+        """Note the classes: what a model says must not follow a folder that changes."""
+        info = ImageData(config.data).info
+        files.write_text(run.path(CLASSES), json.dumps(info._asdict(), indent=2) + "\n")
 
     def load(self, config: ImageClassificationConfig, run: Run) -> ImageData:
-        return self._data(config)
+        noted = json.loads(run.path(CLASSES).read_text(encoding="utf-8"))
+        known = ImageSet(
+            tuple(noted["class_names"]), tuple(noted["shape"]), noted["licence"]
+        )
+        return ImageData(config.data, config.augmentation, config.train.seed, known)
 
     def train_batches(
         self, config: ImageClassificationConfig, data: ImageData
@@ -64,6 +76,20 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
     ) -> keras.Model:
         make = {"vit": _vision_transformer, "cnn": _attention_cnn}[config.model.kind]
         return make(config.model, data.num_classes, data.image_shape)
+
+    def load_model(
+        self, config: ImageClassificationConfig, data: ImageData, run: Run
+    ) -> keras.Model:
+        """The run's best model, for images of the size that the config asks for."""
+        model = super().load_model(config, data, run)
+        if data.image_shape == model.input_shape[1:]:
+            return model
+        if data.image_shape[2] != model.input_shape[3]:
+            raise UserError(
+                f"{run.name} was trained on images of {model.input_shape[3]} channels. "
+                f"Received: data.channels={data.image_shape[2]}."
+            )
+        return _at_resolution(model, data.image_shape)
 
     def objective(
         self, config: ImageClassificationConfig, data: ImageData
@@ -121,7 +147,7 @@ def _vision_transformer(
     attention = sizes.attention or "multi_head"
     if attention not in layers.multi_head():
         raise unknown("model.attention", attention, layers.multi_head())
-    try:
+    with _told_to_users():
         return models.VisionTransformer(
             num_classes,
             image_shape,
@@ -136,7 +162,26 @@ def _vision_transformer(
             drop_path=sizes.drop_path,
             attention=attention,
         )
-    except ValueError as error:  # a patch that does not divide the image, for example
+
+
+def _at_resolution(
+    model: keras.Model, image_shape: tuple[int, int, int]
+) -> keras.Model:
+    """The same weights for images of another size."""
+    if isinstance(model, models.VisionTransformer):
+        with _told_to_users():
+            return model.at_resolution(image_shape[:2])
+    other = type(model).from_config({**model.get_config(), "input_shape": image_shape})
+    other.set_weights(model.get_weights())
+    return other
+
+
+@contextmanager
+def _told_to_users() -> Iterator[None]:
+    """What the library refuses, such as a patch that does not divide the image."""
+    try:
+        yield
+    except ValueError as error:
         raise UserError(str(error)) from error
 
 
@@ -146,12 +191,13 @@ def _attention_cnn(
     attention = sizes.attention or "none"
     if attention not in ATTENTIONS:
         raise unknown("model.attention", attention, ATTENTIONS)
-    return models.AttentionCNN(
-        num_classes,
-        image_shape,
-        sizes.filters,
-        sizes.blocks_per_stage,
-        sizes.stem_strides,
-        attention=attention,
-        dropout=sizes.dropout,
-    )
+    with _told_to_users():
+        return models.AttentionCNN(
+            num_classes,
+            image_shape,
+            sizes.filters,
+            sizes.blocks_per_stage,
+            sizes.stem_strides,
+            attention=attention,
+            dropout=sizes.dropout,
+        )

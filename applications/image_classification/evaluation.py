@@ -1,18 +1,20 @@
 """How good the classes are: figures over the whole test split, beside baselines."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import keras
 import numpy as np
-from sklearn.neighbors import KNeighborsClassifier
+import tensorflow as tf
 
-from applications.image_classification.classifier import Classifier
+from applications.errors import UserError
 from applications.image_classification.presets import ImageClassificationConfig
 from applications.images.batches import ImageData
 from applications.pipeline import files
 from applications.pipeline.run import Run
 from keras_attention import costs, metrics
+from keras_attention.errors import import_extra
 from keras_attention.interpretation import plots
 
 PREDICTIONS = "predictions.npz"
@@ -24,29 +26,31 @@ def evaluate(
 ) -> dict[str, Any]:
     """Metrics over the whole test split; draws the confusion and reliability pictures.
 
-    The probabilities of all test images are written beside them.
+    The logits of all test images are written beside them.
+
+    Raises:
+        UserError: the model gives NaN.
     """
-    images, labels = data.arrays("test")
-    probabilities, rate = _timed(Classifier(model, data), images)
-    predicted = metrics.predicted_classes(probabilities)
+    labels, logits, rate = _logits(data, model)
+    if not np.isfinite(logits).all():
+        raise UserError(
+            f"{run.name} gives NaN for test images: its training has diverged. Lower "
+            "train.learning_rate or raise train.warmup_steps in a new run."
+        )
     if config == run.config(type(config)):  # else they are not those of the table
         with files.replacing(run.path(PREDICTIONS)) as path, open(path, "wb") as file:
-            np.savez_compressed(file, labels=labels, probabilities=probabilities)
-    calibration = metrics.calibration_error(labels, probabilities)
-    counts = metrics.confusion_matrix(labels, predicted, data.num_classes)
-    for name, figure in (
-        ("confusion", plots.confusion_matrix(counts, data.class_names)),
-        ("reliability", plots.reliability_diagram(calibration)),
-    ):
-        with files.replacing(run.path("figures", f"{name}.png")) as path:
-            plots.save(figure, path)
+            np.savez_compressed(file, labels=labels, logits=logits)
+    classes, predicted = data.num_classes, metrics.predicted_classes(logits)
+    scores = metrics.class_scores(labels, predicted, classes)
+    calibration = metrics.calibration_error(labels, tf.nn.softmax(logits).numpy())
+    counts = metrics.confusion_matrix(labels, predicted, classes)
+    _draw(run, "confusion", plots.confusion_matrix(counts, data.class_names))
+    _draw(run, "reliability", plots.reliability_diagram(calibration))
     cost = costs.report(model).total
-    top = min(_TOP, data.num_classes - 1)
-    scores = metrics.class_scores(labels, predicted, data.num_classes)
     return {
-        "images": len(images),
-        "accuracy": metrics.accuracy(labels, probabilities),
-        f"top_{top}_accuracy": metrics.top_k_accuracy(labels, probabilities, top),
+        "images": len(labels),
+        "accuracy": metrics.accuracy(labels, logits),
+        **_top(labels, logits),
         "macro_f1": scores.macro_f1,
         "calibration_error": calibration.error,
         "by_class": {
@@ -56,41 +60,87 @@ def evaluate(
                 strict=True,
             )
         },
-        "baselines": _baselines(data, images, labels),
+        **_baselines(data, labels, predicted),
         "parameters": cost.parameters,
         "multiply_adds": cost.multiply_adds,
         "images_per_second": rate,
     }  # fmt: skip
 
 
-def read_predictions(run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """Labels `(n,)` and probabilities `(n, classes)` of an evaluated run."""
-    with np.load(run.path(PREDICTIONS)) as arrays:
-        return arrays["labels"], arrays["probabilities"]
+def _logits(
+    data: ImageData, model: keras.Model
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Labels `(n,)`, logits `(n, classes)` and the model's images a second."""
+    labels, logits, taken = [], [], []
+    for images, shares in data.evaluation_batches("test"):
+        began = time.perf_counter()
+        logits.append(model.predict_on_batch(images))
+        taken.append(time.perf_counter() - began)
+        labels.append(shares.numpy().argmax(axis=-1))
+    # The first batch compiles the model, the last one may be smaller and do so again.
+    counted = slice(1, -1) if len(taken) > 2 else slice(None)
+    rate = sum(map(len, labels[counted])) / sum(taken[counted])
+    return np.concatenate(labels), np.concatenate(logits), rate
 
 
-def _timed(classifier: Classifier, images: np.ndarray) -> tuple[np.ndarray, float]:
-    """Probabilities, and images a second once the model is compiled."""
-    classifier.probabilities(images[:1])
-    began = time.perf_counter()
-    probabilities = classifier.probabilities(images)
-    return probabilities, len(images) / (time.perf_counter() - began)
+def _top(labels: np.ndarray, logits: np.ndarray) -> dict[str, float]:
+    """Accuracy with five guesses, where there are more classes."""
+    if logits.shape[1] <= _TOP:
+        return {}
+    return {f"top_{_TOP}_accuracy": metrics.top_k_accuracy(labels, logits, _TOP)}
+
+
+def _draw(run: Run, name: str, figure: Any) -> None:
+    with files.replacing(run.path("figures", f"{name}.png")) as path:
+        plots.save(figure, path)
+
+
+# --------------------------------------------------------------------------- baselines
 
 
 def _baselines(
-    data: ImageData, images: np.ndarray, labels: np.ndarray
-) -> dict[str, float]:
-    """Accuracy without a model: the most frequent class, the nearest mean image."""
-    known, classes = data.arrays("train")
-    there = np.unique(classes)
-    means = np.stack([_flat(known[classes == one]).mean(axis=0) for one in there])
-    nearest = KNeighborsClassifier(1).fit(means, there)
-    frequent = np.bincount(classes).argmax()
-    return {
-        "most_frequent_class": float((labels == frequent).mean()),
-        "nearest_mean_image": float((nearest.predict(_flat(images)) == labels).mean()),
-    }
+    data: ImageData, labels: np.ndarray, predicted: np.ndarray
+) -> dict[str, Any]:
+    """Accuracy without a model, and how far above the better one the model is."""
+    counts, means = _mean_images(data)
+    nearest = _nearest(data, means, np.flatnonzero(counts))
+    frequent = np.full_like(labels, counts.argmax())
+    found = {"most_frequent_class": frequent, "nearest_mean_image": nearest}
+    gap = metrics.bootstrap_difference(
+        _hits(predicted, labels),
+        _hits(nearest, labels),
+        lambda sums: sums[0] / sums[1],
+    )
+    accuracies = {name: (one == labels).mean() for name, one in found.items()}
+    return {"baselines": accuracies, "above_nearest_mean_image": gap._asdict()}
 
 
-def _flat(images: np.ndarray) -> np.ndarray:
-    return images.reshape(len(images), -1).astype("float32")
+def _hits(predicted: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What `bootstrap_difference` sums: right or not, and one for each image."""
+    return np.stack([predicted == labels, np.ones(len(labels))], axis=1)
+
+
+def _mean_images(data: ImageData) -> tuple[np.ndarray, np.ndarray]:
+    """Training images of each class `(classes,)`, and the mean of those there are."""
+    counts, sums = 0.0, 0.0
+    for images, shares in _flat(data, "train"):
+        counts = counts + shares.sum(axis=0)
+        sums = sums + shares.T @ images
+    there = counts > 0
+    return counts, sums[there] / counts[there, None]
+
+
+def _nearest(data: ImageData, means: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The class of the nearest mean image for each test image."""
+    distances = import_extra("sklearn.metrics", "image_classification")
+    batches = [
+        distances.pairwise_distances_argmin(images, means)
+        for images, _ in _flat(data, "test")
+    ]
+    return classes[np.concatenate(batches)]
+
+
+def _flat(data: ImageData, split: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Images as rows of pixels, and rows of class shares, batch by batch."""
+    for images, shares in data.evaluation_batches(split):
+        yield images.numpy().reshape(len(images), -1), shares.numpy()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 
+from applications.errors import UserError
 from applications.image_classification.classifier import Classifier
 from applications.images.batches import ImageData
 from applications.pipeline import files
@@ -15,6 +16,7 @@ from keras_attention import interpretation, models
 from keras_attention.interpretation import plots
 
 _EXAMPLES = 6
+_MOST = 24  # images in one picture
 _PLACES = 4  # layers whose gates of places are shown, the last ones
 _LAST = "channels_last"
 _SEARCHED = 500  # test images among which there is one of each class, most likely
@@ -49,11 +51,20 @@ def explain(
         with files.replacing(path) as temporary:
             plots.save(figure, temporary)
         figures.append(path)
+    if not figures:
+        raise UserError(
+            "This model has nothing to show: its attention gives no scores and its "
+            "positions are not learned."
+        )
     return figures
 
 
 def _shown(classifier: Classifier, data: ImageData, inputs: Sequence[str]) -> Shown:
     """The user's images, or the first test image of each class."""
+    if len(inputs) > _MOST:
+        raise UserError(
+            f"A picture holds {_MOST} images at most. Received: {len(inputs)}."
+        )
     if inputs:
         images = np.stack([classifier.pixels(path) for path in inputs])
         truths = [Path(path).name for path in inputs]
@@ -62,34 +73,45 @@ def _shown(classifier: Classifier, data: ImageData, inputs: Sequence[str]) -> Sh
         first = np.unique(labels, return_index=True)[1][:_EXAMPLES]
         images = images[first]
         truths = [data.class_names[label] for label in labels[first]]
-    probabilities = classifier.probabilities(images)
-    said = [
-        f"{data.class_names[row.argmax()]} {row.max():.2f}" for row in probabilities
-    ]
+    said = classifier.said(classifier.probabilities(images))
     lines = [f"{truth}: {words}" for truth, words in zip(truths, said, strict=True)]
     return Shown(images, lines)
+
+
+def _recorded(model: keras.Model, images: np.ndarray) -> interpretation.Record:
+    """What attention gave for the images; empty for a model without scores."""
+    with interpretation.recording(model) as record:
+        model(images.astype("float32"), training=False)
+    return record
 
 
 # ------------------------------------------------------------------ vision transformer
 
 
 def _transformer(model: keras.Model, shown: Shown) -> Iterator[Drawing]:
-    record = interpretation.capture(model, shown.images.astype("float32"))
+    record = _recorded(model, shown.images)
+    if record.names:  # linear attention has no scores
+        shares = _shares(model, record)
+        maps = [interpretation.patch_maps(one, model.grid) for one in shares.values()]
+        figure = plots.overlay_rows(
+            shown.images, np.stack(maps, axis=1), list(shares), shown.lines
+        )
+        yield "attention", figure
+    if model.get_config()["positions"] == "learned":
+        table = model.get_layer("positions").embeddings
+        similarity = interpretation.position_similarity(table, model.grid)
+        yield "positions", plots.position_similarity(similarity)
+
+
+def _shares(model: keras.Model, record: interpretation.Record) -> dict[str, np.ndarray]:
+    """What positions `(B, L)` give to the classifier: by rollout, and by its heads."""
     blocks = [name for name in record.names if name.endswith("self_attention")]
     followed = interpretation.rollout(record[name] for name in blocks)
     heads = _classifier_scores(model, record, blocks[-1])
     shares = {"rollout": _read(model, heads, followed)}
     if heads is not None:
         shares |= {f"head {i}": heads[:, i] for i in range(heads.shape[1])}
-    maps = [interpretation.patch_maps(share, model.grid) for share in shares.values()]
-    figure = plots.overlay_rows(
-        shown.images, np.stack(maps, axis=1), list(shares), shown.lines
-    )
-    yield "attention", figure
-    if model.get_config()["positions"] == "learned":
-        table = model.get_layer("positions").embeddings
-        similarity = interpretation.position_similarity(table, model.grid)
-        yield "positions", plots.position_similarity(similarity)
+    return shares
 
 
 def _classifier_scores(
@@ -119,8 +141,12 @@ def _read(
 
 def _cnn(model: keras.Model, shown: Shown) -> Iterator[Drawing]:
     pixels = shown.images.astype("float32")
-    gates = _gates(model, pixels)
-    maps = {"Grad-CAM": interpretation.grad_cam(model, pixels, model.last_map)}
+    gates = _gates(model, shown.images)
+    maps = {
+        "Grad-CAM": interpretation.grad_cam(
+            model, pixels, model.last_map, data_format=_LAST
+        )
+    }
     places = {name: gate for name, gate in gates.items() if gate.shape[1] > 1}
     for name in list(places)[-_PLACES:]:
         maps[_short(name)] = interpretation.position_gates(places[name], _LAST)
@@ -140,11 +166,9 @@ def _cnn(model: keras.Model, shown: Shown) -> Iterator[Drawing]:
         yield "channels-by-image", plots.gate_strips(opened[last], shown.lines, last)
 
 
-def _gates(model: keras.Model, pixels: np.ndarray) -> dict[str, np.ndarray]:
+def _gates(model: keras.Model, images: np.ndarray) -> dict[str, np.ndarray]:
     """The gates by name of their layer, of four axes each."""
-    if model.get_config()["attention"] == "none":
-        return {}
-    record = interpretation.capture(model, pixels)
+    record = _recorded(model, images)
     gates = {name: record.numpy(name) for name in record.names}
     # Of a choice between kernels, the share of the largest.
     return {n: gate[..., -1] if gate.ndim == 5 else gate for n, gate in gates.items()}

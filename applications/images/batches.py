@@ -33,16 +33,19 @@ class ImageData:
         config: Which set, its size and its limits.
         augmentation: How training images are changed; the other splits never are.
         seed: Decides order and changes of the training images, with the epoch.
+        known: What the set was when a model was trained on it. Its images are then read
+            only if it still has these classes, and not needed for anything else.
     """
 
     config: ImageDataConfig
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     seed: int = 0
+    known: ImageSet | None = None
 
     @cached_property
     def info(self) -> ImageSet:
         """Names of the classes, stored shape and licence."""
-        return describe(self.config.name, self.config.data_dir)
+        return self.known or describe(self.config.name, self.config.data_dir)
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -117,7 +120,10 @@ class ImageData:
 
     def _pixels(self, split: str) -> tf.data.Dataset:
         """Images as the model takes them, still uint8, and labels; up to the limit."""
-        rows = load_images(self.config.name, split, self.config.data_dir)
+        name, data_dir = self.config.name, self.config.data_dir
+        if self.known is not None:
+            _require_classes(self.known, describe(name, data_dir), name)
+        rows = load_images(name, split, data_dir)
         limit = getattr(self.config, f"{split}_limit")
         if not int(rows.cardinality()):
             raise UserError(f"{self.config.name} has no images for {split}.")
@@ -181,6 +187,20 @@ class TrainingImages:
             self._shuffled(key, self._batch_size)
             .enumerate()
             .map(changed, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+        )
+
+
+def _require_classes(known: ImageSet, found: ImageSet, name: str) -> None:
+    """Refuse a set whose classes are not those a model was trained on."""
+    if known.class_names != found.class_names:
+        names, there = set(known.class_names), set(found.class_names)
+        changes = [
+            f"{'new' if one in there else 'gone'}: {one}"
+            for one in sorted(names ^ there)
+        ]
+        raise UserError(
+            f"The classes of {name} are not those the model was trained on; "
+            f"{', '.join(changes)}. Train a new run."
         )
 
 

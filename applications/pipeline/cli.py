@@ -101,6 +101,9 @@ def on_runs(about: str, names: Sequence[str], action: Callable[..., None]) -> in
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
     return 0
 
 

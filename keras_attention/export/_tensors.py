@@ -1,9 +1,11 @@
 """A Keras model as a function of named tensors, as every format wants it."""
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
+import numpy as np
 
 from keras_attention.errors import require
 
@@ -20,22 +22,26 @@ def require_tensorflow(what: str) -> None:
     )
 
 
+def require_inputs(model: keras.Model) -> None:
+    """Raise if the model does not know its inputs by shape and name."""
+    require(
+        bool(getattr(model, "inputs", None)),
+        "`model` must be a functional or a built sequential model; make one of yours "
+        "with keras.Model(inputs, model(inputs)).",
+        model=model.name,
+    )
+
+
 def by_name(model: keras.Model) -> keras.Model:
     """The same layers as a model that takes a dict: arrays by the names of its inputs.
 
     Raises:
         ValueError: the model does not know its inputs by shape and name.
     """
-    inputs = getattr(model, "inputs", None)
-    require(
-        bool(inputs),
-        "`model` must be a functional or a built sequential model; make one of yours "
-        "with keras.Model(inputs, model(inputs)).",
-        model=model.name,
-    )
+    require_inputs(model)
     is_sequential = isinstance(model, keras.Sequential)
     output = model.outputs if is_sequential else model.output
-    return keras.Model({x.name: x for x in inputs}, output)
+    return keras.Model({x.name: x for x in model.inputs}, output)
 
 
 def endpoint(model: keras.Model) -> Endpoint:
@@ -56,6 +62,24 @@ def endpoint(model: keras.Model) -> Endpoint:
         return named(inner(inputs, training=False))
 
     return answer, [tf.TensorSpec(x.shape, x.dtype, name=x.name) for x in model.inputs]
+
+
+def as_arrays(
+    inputs: Mapping[str, Any], kinds: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """Inputs by name as arrays of the numbers, by name, that a file takes."""
+    require(
+        set(inputs) == set(kinds),
+        f"`inputs` must be given by the names {sorted(kinds)}.",
+        inputs=sorted(inputs),
+    )
+    return {name: np.asarray(x, dtype=kinds[name]) for name, x in inputs.items()}
+
+
+def failed(what: str, error: Exception) -> ValueError:
+    """The pages of another program's error as one line after what it means."""
+    reason = textwrap.shorten(str(error), 300) or type(error).__name__
+    return ValueError(f"{what} Received: {reason}")
 
 
 def named(output: Any) -> dict[str, Any]:

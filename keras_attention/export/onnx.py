@@ -8,7 +8,13 @@ import keras
 import numpy as np
 
 from keras_attention.errors import import_extra
-from keras_attention.export._tensors import endpoint, require_tensorflow
+from keras_attention.export._tensors import (
+    as_arrays,
+    endpoint,
+    failed,
+    require_tensorflow,
+)
+from keras_attention.export.precision import require_float32
 
 
 def write_onnx(
@@ -30,23 +36,28 @@ def write_onnx(
         The path.
 
     Raises:
-        ValueError: on a backend other than TensorFlow, for a subclassed model, or one
-            with operations that ONNX lacks; the first is named.
+        ValueError: on a backend other than TensorFlow, for a subclassed model, one in
+            half precision (see `in_float32`), or one with operations that ONNX lacks;
+            the first is named.
         ImportError: without the extra `onnx`.
     """
     require_tensorflow("An ONNX file")
+    require_float32(model, "An ONNX file")
     tf2onnx = import_extra("tf2onnx", "onnx")
     checker = import_extra("onnx.checker", "onnx")
     import tensorflow as tf
 
     answer, signature = endpoint(model)
     function = tf.function(answer, input_signature=signature, autograph=False)
-    content, _ = tf2onnx.convert.from_function(
-        function,
-        signature,
-        opset=opset_version,
-        custom_op_handlers={"Erfc": (_complementary_error, [])},
-    )
+    try:
+        content, _ = tf2onnx.convert.from_function(
+            function,
+            signature,
+            opset=opset_version,
+            custom_op_handlers={"Erfc": (_complementary_error, [])},
+        )
+    except Exception as error:  # tf2onnx raises whatever it meets
+        raise failed("tf2onnx cannot convert the model.", error) from error
     try:
         checker.check_model(content)  # tf2onnx leaves in what it does not know
     except checker.ValidationError as error:
@@ -67,13 +78,20 @@ def run_onnx(path: str | Path, inputs: Mapping[str, Any]) -> dict[str, np.ndarra
 
     Raises:
         ImportError: without the extra `onnx`.
+        ValueError: for inputs of other names.
     """
     runtime = import_extra("onnxruntime", "onnx")
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    arrays = {name: np.asarray(x) for name, x in inputs.items()}
-    outputs = session.run(None, arrays)
+    kinds = {x.name: _number(x.type) for x in session.get_inputs()}
+    outputs = session.run(None, as_arrays(inputs, kinds))
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, outputs, strict=True))
+
+
+def _number(kind: str) -> str:
+    """NumPy's name of the numbers in `tensor(float)`, as ONNX Runtime calls them."""
+    name = kind.removeprefix("tensor(").removesuffix(")")
+    return {"float": "float32", "double": "float64"}.get(name, name)
 
 
 def _complementary_error(graph, node, name, _) -> None:

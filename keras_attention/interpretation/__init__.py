@@ -13,7 +13,11 @@ from keras_attention.interpretation.alignment import (
 from keras_attention.interpretation.capture import Record, capture, recording
 from keras_attention.interpretation.gates import channel_gates, position_gates
 from keras_attention.interpretation.grad_cam import grad_cam
-from keras_attention.interpretation.patch_maps import class_token_maps, patch_maps
+from keras_attention.interpretation.patch_maps import (
+    class_token_maps,
+    patch_maps,
+    word_maps,
+)
 from keras_attention.interpretation.position_similarity import position_similarity
 from keras_attention.interpretation.rollout import rollout
 
@@ -34,6 +38,7 @@ __all__ = [
     "position_similarity",
     "recording",
     "rollout",
+    "word_maps",
     "word_scores",
     "words",
 ]

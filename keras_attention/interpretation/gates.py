@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import keras
 import numpy as np
 from keras import ops
 
-from keras_attention.errors import one_of, require
+from keras_attention.errors import require
+from keras_attention.layers._data_format import channels_axis
 
 
 def channel_gates(gate: Any, data_format: str | None = None) -> np.ndarray:
@@ -64,7 +64,4 @@ def _channels_last(gate, data_format) -> np.ndarray:
         "`gate` must have the four axes of a feature map.",
         shape=gate.shape,
     )
-    formats = {"channels_last": -1, "channels_first": 1}
-    data_format = data_format or keras.config.image_data_format()
-    channels = formats[one_of("data_format", data_format, formats)]
-    return np.moveaxis(gate, channels, -1)
+    return np.moveaxis(gate, channels_axis(data_format), -1)

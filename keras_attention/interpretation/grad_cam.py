@@ -7,8 +7,9 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_attention.errors import one_of, require
+from keras_attention.errors import require
 from keras_attention.interpretation.capture import replaced
+from keras_attention.layers._data_format import channels_axis
 from keras_attention.ops import _backend
 
 
@@ -34,7 +35,9 @@ def grad_cam(
         classes: The class for all images, or one for each; by default the one the model
             predicts for each.
         data_format: Where the layer has its channels; by default as its own
-            `data_format` says, or else Keras's configuration.
+            `data_format` says, or else Keras's configuration. A layer without that
+            attribute, such as an activation, does not know: say it where the two may
+            differ, `"channels_last"` for `AttentionCNN`.
 
     Returns:
         `(B, h, w)` float32, at least 0, not scaled: 0 everywhere where nothing at this
@@ -75,7 +78,8 @@ def grad_cam(
 
     _, pull_back = _backend.vjp(answer, outputs[0])
     (gradient,) = pull_back(chosen)
-    return _weighted(outputs[0], gradient, _channels_axis(layer, data_format))
+    own = data_format or getattr(layer, "data_format", None)
+    return _weighted(outputs[0], gradient, channels_axis(own))
 
 
 def _found(model, layer) -> keras.layers.Layer:
@@ -120,14 +124,6 @@ def _one_hot(scores, classes):
     )
     classes = np.broadcast_to(classes, (batch,))
     return ops.one_hot(classes, num_classes, dtype=scores.dtype)
-
-
-def _channels_axis(layer, data_format) -> int:
-    if data_format is None:
-        default = keras.config.image_data_format()
-        data_format = getattr(layer, "data_format", None) or default
-    axes = {"channels_last": -1, "channels_first": 1}
-    return axes[one_of("data_format", data_format, axes)]
 
 
 def _weighted(activations, gradient, channels: int) -> np.ndarray:

@@ -72,3 +72,40 @@ def class_token_maps(scores: Any, grid: tuple[int, int]) -> np.ndarray:
         shape=shape,
     )
     return patch_maps(scores[..., 0, :], grid)
+
+
+def word_maps(
+    scores: Any, grid: tuple[int, int], words: int | None = None
+) -> np.ndarray:
+    """Where each step of one text looked, as maps of the image: the mean of the heads.
+
+    Args:
+        scores: `(N, T, L)` of the heads of one text, or `(T, L)`: those that a search
+            kept, `Decoded.kept[row, place]`. Row t belongs to token t of what was
+            found. `L` is `h w`, or `1 + h w` with a class token.
+        grid: Places down and across, `(h, w)`; `ImageCaptioner.grid`.
+        words: How many steps to show, such as all before the end token; by default T.
+
+    Returns:
+        `(words, h, w)`, float32; for `plots.film_strip`.
+
+    Raises:
+        ValueError: for scores of another rank, over another number of places, or of
+            fewer steps than `words`.
+
+    Examples:
+        >>> from keras_attention.interpretation import word_maps
+        >>> heads = [[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]]
+        >>> word_maps(heads, grid=(1, 2), words=1).tolist()
+        [[[0.5, 0.5]]]
+    """
+    maps = patch_maps(scores, grid)
+    require(
+        maps.ndim in (3, 4) and (words is None or 0 < words <= maps.shape[-3]),
+        "Scores must be those of one text, `(N, T, L)` or `(T, L)`, with a step for "
+        "each of the `words`.",
+        maps=maps.shape,
+        words=words,
+    )
+    maps = maps.mean(axis=0) if maps.ndim == 4 else maps
+    return maps[:words]

@@ -5,7 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention.errors import one_of, require
+from keras_attention.errors import require
+from keras_attention.layers._data_format import as_data_format
 from keras_attention.layers.base import (
     ScoresOnRequest,
     call_arguments,
@@ -16,8 +17,6 @@ from keras_attention.ops import masks
 
 Tensor = Any
 Shape = tuple[int | None, ...]
-
-FORMATS = ("channels_last", "channels_first")
 
 
 class FeatureMapLayer(ScoresOnRequest, keras.layers.Layer):
@@ -36,8 +35,7 @@ class FeatureMapLayer(ScoresOnRequest, keras.layers.Layer):
 
     def __init__(self, *, data_format: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)
-        one_of("data_format", data_format, (None, *FORMATS))
-        self.data_format = data_format or keras.config.image_data_format()
+        self.data_format = as_data_format(data_format)
         self.supports_masking = True
 
     # ------------------------------------------------------- what a variant overrides
@@ -51,7 +49,8 @@ class FeatureMapLayer(ScoresOnRequest, keras.layers.Layer):
     ) -> tuple[Tensor, Tensor | None]:
         """Map and scores of `(B, *spatial, C)`, where hidden positions are already 0.
 
-        `asked`: whether anybody wants the scores.
+        `asked`: whether anybody wants the scores. What else a layer's own `call` takes
+        follows by name.
         """
         raise NotImplementedError
 
@@ -66,6 +65,11 @@ class FeatureMapLayer(ScoresOnRequest, keras.layers.Layer):
     # ----------------------------------------------------------------------- the call
 
     def call(self, inputs, mask=None, return_attention_scores=False, training=None):
+        return self.call_map(inputs, mask, return_attention_scores, training)
+
+    def call_map(self, inputs, mask, asked, training, **options):
+        """What `call` does; `attend_map` takes the options."""
+        inputs = ops.cast(inputs, self.compute_dtype)  # Keras does it to floats only
         if mask is not None:
             mask = masks.as_boolean("mask", mask)
             require(
@@ -77,13 +81,11 @@ class FeatureMapLayer(ScoresOnRequest, keras.layers.Layer):
         if self.is_first:
             inputs = ops.moveaxis(inputs, 1, -1)
         inputs = zero_rows(inputs, mask)
-        output, scores = self.attend_map(
-            inputs, mask, training, return_attention_scores
-        )
+        output, scores = self.attend_map(inputs, mask, training, asked, **options)
         if self.is_first:
             output = ops.moveaxis(output, -1, 1)
         output = carry_mask(output, mask)
-        if not return_attention_scores:
+        if not asked:
             return output
         order = self.scores_in_format(tuple(range(len(scores.shape))))
         return output, ops.transpose(scores, order) if self.is_first else scores

@@ -44,6 +44,9 @@ class BaseGate(FeatureMapLayer):
 class BatchNormalization(keras.layers.BatchNormalization):
     """Keras's, which squeezes the moments of one masked channel to scalars."""
 
+    # A private method of Keras 3.15.1, of which its `call` takes means and variances in
+    # training: JAX and PyTorch cannot assign the scalars to statistics of one channel.
+    # With a Keras that squeezes no more than the axes it reduced this class can go.
     def _moments(self, inputs, mask):
         moments = super()._moments(inputs, mask)
         return tuple(ops.reshape(moment, (-1,)) for moment in moments)

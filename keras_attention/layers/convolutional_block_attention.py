@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_attention.errors import positive_integer
+from keras_attention.errors import odd_integer, positive_integer
 from keras_attention.layers._gate import BaseGate
 from keras_attention.layers.spatial_attention import SpatialAttention
 from keras_attention.layers.squeeze_excitation import SqueezeExcitation
@@ -25,7 +25,7 @@ class ConvolutionalBlockAttention(BaseGate):
     Args:
         ratio: How many channels share a hidden unit of the channel gate. A ratio above
             C leaves one unit.
-        kernel_size: Side of the square that decides on a position, k.
+        kernel_size: Side of the square that decides on a position, k, an odd number.
         use_bias: Whether the gates' layers have a bias. Equations 2 and 3 have none;
             the authors' code has them in the channel gate.
         data_format: `"channels_last"` or `"channels_first"`; `None` takes
@@ -44,8 +44,9 @@ class ConvolutionalBlockAttention(BaseGate):
         where hidden. `interpretation.capture` gives the gates apart.
 
     Raises:
-        ValueError: for a `ratio` or `kernel_size` below 1, an unknown format, inputs of
-            other than four axes, channels that are not known, or a float mask.
+        ValueError: for a `ratio` below 1, a `kernel_size` that is not odd, an unknown
+            format, inputs of other than four axes, channels that are not known, or a
+            float mask.
 
     Examples:
         >>> import numpy as np
@@ -71,7 +72,7 @@ class ConvolutionalBlockAttention(BaseGate):
     ):
         super().__init__(data_format=data_format, **kwargs)
         self.ratio = positive_integer("ratio", ratio)
-        self.kernel_size = positive_integer("kernel_size", kernel_size)
+        self.kernel_size = odd_integer("kernel_size", kernel_size)
         self.use_bias = use_bias
 
     def build_map(self, shape):

@@ -4,7 +4,7 @@ import math
 
 import keras
 
-from keras_attention.errors import positive_integer, require
+from keras_attention.errors import odd_integer, require
 from keras_attention.layers._gate import BaseGate, mean, spread
 
 
@@ -70,12 +70,7 @@ class EfficientChannelAttention(BaseGate):
     ):
         super().__init__(data_format=data_format, **kwargs)
         if kernel_size is not None:
-            positive_integer("kernel_size", kernel_size)
-            require(
-                kernel_size % 2 == 1,
-                "`kernel_size` must be odd: as many channels on either side.",
-                kernel_size=kernel_size,
-            )
+            odd_integer("kernel_size", kernel_size)
         require(gamma > 0, "`gamma` must be above 0.", gamma=gamma)
         self.kernel_size = kernel_size
         self.gamma, self.b = gamma, b

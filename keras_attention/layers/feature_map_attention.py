@@ -48,6 +48,7 @@ class FeatureMapAttention(FeatureMapLayer):
         mask: `(B, h, w)`, True = a real position; by default the hidden mask.
         return_attention_scores: Also return the scores before dropout.
         training: Whether to apply dropout.
+        use_causal_mask: A position sees itself and what is before it, row by row.
 
     Returns:
         As `inputs`; with scores `(B, N, h, w, h, w)` second, the attended position
@@ -120,7 +121,23 @@ class FeatureMapAttention(FeatureMapLayer):
         )
         self.attention.build(shape, shape)
 
-    def attend_map(self, inputs, mask, training, asked):
+    def call(
+        self,
+        inputs,
+        mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+    ):
+        return self.call_map(
+            inputs,
+            mask,
+            return_attention_scores,
+            training,
+            use_causal_mask=use_causal_mask,
+        )
+
+    def attend_map(self, inputs, mask, training, asked, use_causal_mask=False):
         result = self.attention(
             inputs,
             inputs,
@@ -128,8 +145,13 @@ class FeatureMapAttention(FeatureMapLayer):
             value_mask=mask,
             return_attention_scores=asked,
             training=training,
+            use_causal_mask=use_causal_mask,
         )
         return result if asked else (result, None)
+
+    def multiply_adds(self, inputs_shape) -> int:
+        """0: the attention inside counts its own."""
+        return super().multiply_adds(inputs_shape)
 
     def scores_in_format(self, axes):
         return axes  # heads and positions: no channels

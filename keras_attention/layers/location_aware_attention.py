@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_attention.errors import positive_integer, require
+from keras_attention.errors import odd_integer, positive_integer
 from keras_attention.layers._alignment import AlignmentAttention
 from keras_attention.ops import alignments
 from keras_attention.ops.problem import promote
@@ -70,12 +70,7 @@ class LocationAwareAttention(AlignmentAttention):
     def __init__(self, units: int, filters: int = 32, kernel_size: int = 31, **kwargs):
         super().__init__(units, **kwargs)
         self.filters = positive_integer("filters", filters)
-        self.kernel_size = positive_integer("kernel_size", kernel_size)
-        require(
-            kernel_size % 2 == 1,
-            "`kernel_size` must be odd, so that a filter has a middle.",
-            kernel_size=kernel_size,
-        )
+        self.kernel_size = odd_integer("kernel_size", kernel_size)
 
     def build(self, query_shape, value_shape, key_shape=None):
         super().build(query_shape, value_shape, key_shape)

@@ -5,7 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention.errors import one_of, positive_integer, require
+from keras_attention.errors import positive_integer, require
+from keras_attention.layers._data_format import as_data_format
 from keras_attention.layers._grid import UNFILLED, as_pair, patch_grid
 from keras_attention.ops import _backend
 
@@ -41,14 +42,16 @@ class PatchEmbedding(keras.layers.Layer):
         **kwargs: Those of `keras.layers.Layer`.
 
     Call args:
-        inputs: `(B, h, w, C)`, or `(B, C, h, w)` with channels first.
+        inputs: `(B, h, w, C)`, or `(B, C, h, w)` with channels first, integers or
+            floats.
 
     Returns:
         `(B, (h / p) * (w / q), D)`.
 
     Raises:
         ValueError: for images whose height or width the patch does not divide, inputs
-            of another rank, an unknown data format, or sizes below 1.
+            of another rank, channels that are not known, an unknown data format, or
+            sizes below 1.
 
     Examples:
         >>> import keras, numpy as np
@@ -78,14 +81,16 @@ class PatchEmbedding(keras.layers.Layer):
         self.hidden_dim = positive_integer("hidden_dim", hidden_dim)
         self.use_bias = use_bias
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.data_format = one_of(
-            "data_format",
-            data_format or keras.config.image_data_format(),
-            ("channels_last", "channels_first"),
-        )
+        self.data_format = as_data_format(data_format)
 
     def build(self, input_shape):
         *_, channels = self._ordered(input_shape)
+        require(
+            channels is not None,
+            "The number of channels must be known.",
+            input_shape=tuple(input_shape),
+            data_format=self.data_format,
+        )
         self.projection = keras.layers.Conv2D(
             self.hidden_dim,
             self.patch_size,
@@ -99,6 +104,7 @@ class PatchEmbedding(keras.layers.Layer):
         self.projection.build((None, *self.patch_size, channels))
 
     def call(self, inputs):
+        inputs = ops.cast(inputs, self.compute_dtype)  # Keras does it to floats only
         if self.data_format == "channels_first":
             # Few channels are moved quickly, and on a CPU not every backend can do a
             # convolution with channels first.

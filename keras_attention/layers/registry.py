@@ -5,7 +5,6 @@ new layer is one file and one row here.
 """
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -102,17 +101,26 @@ def registry() -> dict[str, type[keras.layers.Layer]]:
 
 
 def multi_head() -> dict[str, type[keras.layers.Layer]]:
-    """Those of a query and a value with heads, of which transformer blocks are made."""
+    """Those of a query and a value that need no more than heads and their size.
+
+    Transformer blocks can be made of them by name alone.
+    """
     return {
         name: layer
         for name, layer in _LAYERS.items()
-        if {"num_heads", "key_dim"} <= _arguments(layer.__init__)
-        and {"query", "value"} <= _arguments(layer.call)
+        if _needed(layer) == {"num_heads", "key_dim"}
+        and {"query", "value"} <= set(inspect.signature(layer.call).parameters)
     }
 
 
-def _arguments(function: Callable) -> set[str]:
-    return set(inspect.signature(function).parameters)
+def _needed(layer: type) -> set[str]:
+    """The arguments of its constructor without a default."""
+    return {
+        name
+        for name, parameter in inspect.signature(layer).parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind is not parameter.VAR_KEYWORD
+    }
 
 
 def get(layer: str, /, **options: Any) -> keras.layers.Layer:

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_attention.errors import positive_integer
+from keras_attention.errors import odd_integer
 from keras_attention.layers._gate import BaseGate
 from keras_attention.ops.softmax import at_least_float32
 
@@ -21,7 +21,7 @@ class SpatialAttention(BaseGate):
         B batch, h and w height and width, C channels, k kernel size.
 
     Args:
-        kernel_size: Side of the square around a position, k.
+        kernel_size: Side of the square around a position, k, an odd number.
         use_bias: Whether the convolution has a bias.
         data_format: `"channels_last"` or `"channels_first"`; `None` takes
             `keras.config.image_data_format()`.
@@ -39,8 +39,8 @@ class SpatialAttention(BaseGate):
         where hidden.
 
     Raises:
-        ValueError: for a `kernel_size` below 1, an unknown format, inputs of other than
-            four axes, channels that are not known, or a float mask.
+        ValueError: for a `kernel_size` that is not odd, an unknown format, inputs of
+            other than four axes, channels that are not known, or a float mask.
 
     Examples:
         >>> import numpy as np
@@ -64,7 +64,7 @@ class SpatialAttention(BaseGate):
         **kwargs,
     ):
         super().__init__(data_format=data_format, **kwargs)
-        self.kernel_size = positive_integer("kernel_size", kernel_size)
+        self.kernel_size = odd_integer("kernel_size", kernel_size)
         self.use_bias = use_bias
 
     def build_map(self, shape):

@@ -7,6 +7,11 @@ from keras_attention.metrics.bootstrap import (
     paired_bootstrap,
 )
 from keras_attention.metrics.calibration import Calibration, calibration_error
+from keras_attention.metrics.captions import (
+    CaptionScore,
+    caption_scores,
+    normalized_caption,
+)
 from keras_attention.metrics.chrf import chrf
 from keras_attention.metrics.classification import (
     UNDECIDED,
@@ -15,6 +20,7 @@ from keras_attention.metrics.classification import (
     confusion_matrix,
     predicted_classes,
 )
+from keras_attention.metrics.meteor import java_is_present, meteor
 from keras_attention.metrics.perplexity import Perplexity
 from keras_attention.metrics.score import Score
 from keras_attention.metrics.top_k import (
@@ -27,6 +33,7 @@ from keras_attention.metrics.top_k import (
 __all__ = [
     "UNDECIDED",
     "Calibration",
+    "CaptionScore",
     "ClassScores",
     "Difference",
     "LengthBucket",
@@ -38,9 +45,13 @@ __all__ = [
     "bleu_by_length",
     "bootstrap_difference",
     "calibration_error",
+    "caption_scores",
     "chrf",
     "class_scores",
     "confusion_matrix",
+    "java_is_present",
+    "meteor",
+    "normalized_caption",
     "paired_bootstrap",
     "predicted_classes",
     "top_k_accuracy",

@@ -6,6 +6,7 @@ import keras
 
 from keras_attention import layers
 from keras_attention.errors import one_of, positive_integer, require
+from keras_attention.models._images import image_shape, rescaling
 
 Tensor = Any
 
@@ -38,7 +39,8 @@ class AttentionCNN(keras.Model):
     The layers by name: `rescaling`, `stem`, `stage_0_block_0_conv_0`,
     `stage_0_block_0_attention`, `stage_0_block_0` (the block's output) and so on,
     `stage_0_attention` of `"bam"`, `pooling`, `logits`. The last map, for Grad-CAM, is
-    the output of the layer that `last_map` names.
+    the output of the layer that `last_map` names; `grid` has its rows and columns,
+    `None` where the image's are.
 
     Shapes:
         B batch, h and w height and width, c channels.
@@ -66,8 +68,8 @@ class AttentionCNN(keras.Model):
         Logits `(B, num_classes)`, float32 under every precision.
 
     Raises:
-        ValueError: for sizes that are not positive, an unknown attention, or options of
-            none.
+        ValueError: for sizes that are not positive, an unknown attention, options of
+            none, or `"bam"` with a single stage.
 
     Examples:
         >>> import numpy as np
@@ -108,14 +110,19 @@ class AttentionCNN(keras.Model):
             attention=attention,
             attention_options=attention_options,
         )
-        input_shape = _image_shape(input_shape)
+        input_shape = image_shape(input_shape, any_size=True)
         filters = _each("filters", filters)
+        require(
+            attention != "bam" or len(filters) > 1,
+            '`attention="bam"` stands between stages: `filters` must have two or more.',
+            filters=filters,
+        )
         blocks = _blocks(blocks_per_stage, len(filters))
 
         # === Functional graph ===
         graph = _Graph(attention, attention_options or {}, dtype)
         images = keras.Input(input_shape, name="images")
-        x = _rescaling()(images)
+        x = rescaling()(images)
         x = graph.stem(x, filters[0], positive_integer("stem_strides", stem_strides))
         for stage, (size, count) in enumerate(zip(filters, blocks, strict=True)):
             for block in range(count):
@@ -128,7 +135,8 @@ class AttentionCNN(keras.Model):
 
         # === Config ===
         self.last_map = f"stage_{len(filters) - 1}_block_{blocks[-1] - 1}"
-        policy = self.get_layer(self.last_map).dtype_policy
+        last = self.get_layer(self.last_map)
+        self.grid = last.output.shape[1:3]
         self._config = {
             "num_classes": num_classes,
             "input_shape": input_shape,
@@ -138,8 +146,20 @@ class AttentionCNN(keras.Model):
             "attention": attention,
             "attention_options": attention_options,
             "dropout": dropout,
-            "dtype": keras.dtype_policies.serialize(policy),
+            "dtype": keras.dtype_policies.serialize(last.dtype_policy),
         }
+
+    def feature_model(self) -> keras.Model:
+        """The network without its head: from images to tokens `(B, L, D)`.
+
+        A token is a place of the last map, row by row on `grid`. The weights are those
+        of this model, not copies.
+        """
+        last = self.get_layer(self.last_map)
+        tokens = keras.layers.Reshape(
+            (-1, last.output.shape[-1]), dtype=last.dtype_policy, name="tokens"
+        )
+        return keras.Model(self.input, tokens(last.output), name="features")
 
     def get_config(self):
         return {"name": self.name, "trainable": self.trainable, **self._config}
@@ -205,13 +225,6 @@ class _Graph:
         return keras.layers.ReLU(dtype=self.dtype, name=name)(x)
 
 
-def _rescaling():
-    # In float32: half precision would round what pixels are scaled to.
-    return keras.layers.Rescaling(
-        1 / 127.5, offset=-1.0, dtype="float32", name="rescaling"
-    )
-
-
 def _head(x, num_classes, dropout):
     """Logits of the last map, in float32."""
     x = keras.layers.GlobalAveragePooling2D(
@@ -219,18 +232,6 @@ def _head(x, num_classes, dropout):
     )(x)
     x = keras.layers.Dropout(dropout, dtype="float32", name="dropout")(x)
     return keras.layers.Dense(num_classes, dtype="float32", name="logits")(x)
-
-
-def _image_shape(shape: Any) -> tuple[int | None, ...]:
-    require(
-        isinstance(shape, (tuple, list)) and len(shape) == 3,
-        "`input_shape` must be (height, width, channels).",
-        input_shape=shape,
-    )
-    *size, channels = shape
-    for known in (*(one for one in size if one is not None), channels):
-        positive_integer("input_shape", known)
-    return tuple(shape)
 
 
 def _each(name: str, numbers: Any) -> tuple[int, ...]:

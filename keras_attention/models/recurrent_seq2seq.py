@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention.blocks import RecurrentDecoder, TokenAndPositionEmbedding
 from keras_attention.errors import require
+from keras_attention.models._text_decoders import RecurrentTextDecoder
 
 Tensor = Any
 
@@ -90,20 +91,21 @@ class RecurrentSeq2Seq(keras.Model):
         output_dropout = keras.layers.Dropout(
             dropout, dtype=dtype, name="output_dropout"
         )
+        text = RecurrentTextDecoder(embedding, decoder, output_dropout)
 
         # === Functional graph ===
         source = keras.Input((None,), dtype="int32", name="source")
         target = keras.Input((None,), dtype="int32", name="target")
         memory, *finals = encoder(embedding(source))
         summary = keras.layers.Concatenate(dtype=dtype)(finals)
-        hidden = decoder(embedding(target), memory, summary)
-        logits = embedding(output_dropout(hidden), reverse=True)
+        logits = text.predict(text.read(target, memory, summary))
         super().__init__(
             inputs={"source": source, "target": target}, outputs=logits, **kwargs
         )
 
         # === Config ===
         self.embedding, self.encoder, self.decoder = embedding, encoder, decoder
+        self.text_decoder = text
         self._config = {
             "vocabulary_size": vocabulary_size,
             "hidden_dim": hidden_dim,
@@ -135,34 +137,14 @@ class RecurrentSeq2Seq(keras.Model):
         Raises:
             ValueError: scores of a model without attention.
         """
-        scores = None
-        if return_attention_scores:
-            self.decoder.require_scores()
-            batch_size, length = ops.shape(source)
-            shape = (batch_size, 1, max_length, length)
-            scores = ops.zeros(shape, dtype=self.embedding.compute_dtype)
-        return {
-            "decoder": self.decoder.initial_state(*self.encode(source)),
-            "position": ops.convert_to_tensor(0, dtype="int32"),
-            "attention_scores": scores,
-        }
+        memory, summary, mask = self.encode(source)
+        return self.text_decoder.initial_state(
+            memory, max_length, return_attention_scores, summary, mask
+        )
 
     def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
-        x = self.embedding(tokens[:, None])[:, 0]
-        position, scores = state["position"], state["attention_scores"]
-        hidden, after, *now = self.decoder.step(
-            x, state["decoder"], return_attention_scores=scores is not None
-        )
-        if now:
-            here = ops.arange(scores.shape[2]) == position
-            scores = ops.where(here[:, None], now[0][:, None, None], scores)
-        logits = self.embedding(hidden[:, None], reverse=True)[:, 0]
-        return logits, {
-            "decoder": after,
-            "position": position + 1,
-            "attention_scores": scores,
-        }
+        return self.text_decoder.step(tokens, state)
 
     def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
         """Alignments `(B, 1, T, S)`: what each step looked at.
@@ -170,15 +152,11 @@ class RecurrentSeq2Seq(keras.Model):
         Raises:
             ValueError: for a model without attention.
         """
-        memory, summary, mask = self.encode(source)
-        _, scores = self.decoder(
-            self.embedding(target),
-            memory,
-            summary,
-            memory_mask=mask,
-            return_attention_scores=True,
+        encoded = self.encode(source)
+        _, scores = self.text_decoder.read(
+            target, *encoded, return_attention_scores=True
         )
-        return scores[:, None]
+        return scores
 
     def get_config(self):
         return {"name": self.name, "trainable": self.trainable, **self._config}

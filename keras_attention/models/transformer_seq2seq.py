@@ -10,7 +10,8 @@ from keras_attention.blocks import (
     TransformerDecoder,
     TransformerEncoder,
 )
-from keras_attention.errors import positive_integer, require
+from keras_attention.errors import positive_integer
+from keras_attention.models._text_decoders import TransformerTextDecoder, final_norm
 
 Tensor = Any
 
@@ -115,17 +116,19 @@ class TransformerSeq2Seq(keras.Model):
         encoders = [TransformerEncoder(**block, name=f"encoder_{i}") for i in layers]
         decoders = [TransformerDecoder(**block, name=f"decoder_{i}") for i in layers]
         norms = [
-            _final_norm(normalize_first, dtype, f"{side}_norm")
+            final_norm(normalize_first, dtype, f"{side}_norm")
             for side in ("encoder", "decoder")
         ]
 
         # === Functional graph ===
-        inputs, logits = _graph(embedding, encoders, decoders, *norms)
+        text = TransformerTextDecoder(embedding, decoders, norms[1])
+        inputs, logits = _graph(embedding, encoders, norms[0], text)
         super().__init__(inputs=inputs, outputs=logits, **kwargs)
 
         # === Config ===
         self.embedding, self.encoders, self.decoders = embedding, encoders, decoders
         self.encoder_norm, self.decoder_norm = norms
+        self.text_decoder = text
         policy = keras.dtype_policies.serialize(embedding.dtype_policy)
         self._config = {**tokens, **block, "num_layers": num_layers, "dtype": policy}
 
@@ -156,71 +159,21 @@ class TransformerSeq2Seq(keras.Model):
         Raises:
             ValueError: learned positions end before `max_length`.
         """
-        longest = self.embedding.max_sequence_length
-        require(
-            self.embedding.positions != "learned" or max_length <= longest,
-            "Learned positions end at `max_sequence_length`.",
-            max_length=max_length,
-            max_sequence_length=longest,
-        )
         memory, mask = self.encode(source)
-        batch_size, source_length = ops.shape(source)
-        scores = None
-        if return_attention_scores:
-            heads = self.decoders[-1].num_heads
-            shape = (batch_size, heads, max_length, source_length)
-            scores = ops.zeros(shape, dtype=self.embedding.compute_dtype)
-        return {
-            "position": ops.convert_to_tensor(0, dtype="int32"),
-            "memory_mask": mask,
-            "attention_scores": scores,
-            "self": [
-                layer.empty_cache(batch_size, max_length) for layer in self.decoders
-            ],
-            "cross": [
-                layer.cross_attention_cache(memory, mask) for layer in self.decoders
-            ],
-        }
+        return self.text_decoder.initial_state(
+            memory, max_length, return_attention_scores, mask=mask
+        )
 
     def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
-        position = state["position"]
-        x = self.embedding(tokens[:, None], start_index=position)
-        caches, scores = [], state["attention_scores"]
-        for layer, self_cache, cross_cache in zip(
-            self.decoders, state["self"], state["cross"], strict=True
-        ):
-            is_shown = scores is not None and layer is self.decoders[-1]
-            x, *seen, self_cache = layer(
-                x,
-                None,
-                memory_mask=state["memory_mask"],
-                return_attention_scores=is_shown,
-                self_attention_cache=self_cache,
-                self_attention_cache_update_index=position,
-                cross_attention_cache=cross_cache,
-            )
-            caches.append(self_cache)
-            if is_shown:
-                here = ops.arange(scores.shape[2]) == position
-                scores = ops.where(here[:, None], seen[-1], scores)
-        logits = self.embedding(self.decoder_norm(x), reverse=True)[:, 0]
-        after = {"position": position + 1, "self": caches, "attention_scores": scores}
-        return logits, {**state, **after}
+        return self.text_decoder.step(tokens, state)
 
     def cross_attention_scores(self, source: Tensor, target: Tensor) -> Tensor:
         """What each step looked at: scores of the last block, `(B, N, T, S)`."""
         memory, mask = self.encode(source)
-        x = self.embedding(target)
-        target_mask = ops.not_equal(target, 0)
-        for layer in self.decoders:
-            x, _, scores = layer(
-                x,
-                memory,
-                inputs_mask=target_mask,
-                memory_mask=mask,
-                return_attention_scores=True,
-            )
+        _, scores = self.text_decoder.read(
+            target, memory, mask=mask, return_attention_scores=True
+        )
         return scores
 
     def get_config(self):
@@ -231,23 +184,12 @@ class TransformerSeq2Seq(keras.Model):
         return cls(**config)
 
 
-def _graph(embedding, encoders, decoders, encoder_norm, decoder_norm):
+def _graph(embedding, encoders, norm, text):
     """Inputs and logits of the functional model."""
     source = keras.Input((None,), dtype="int32", name="source")
     target = keras.Input((None,), dtype="int32", name="target")
     memory = embedding(source)
     for layer in encoders:
         memory = layer(memory)
-    memory = encoder_norm(memory)
-    x = embedding(target)
-    for layer in decoders:
-        x = layer(x, memory)
-    logits = embedding(decoder_norm(x), reverse=True)
+    logits = text.predict(text.read(target, norm(memory)))
     return {"source": source, "target": target}, logits
-
-
-def _final_norm(normalize_first, dtype, name):
-    """Pre-norm stacks end in a normalisation, post-norm stacks already have one."""
-    if not normalize_first:
-        return keras.layers.Identity(dtype=dtype, name=name)
-    return keras.layers.LayerNormalization(epsilon=1e-5, dtype=dtype, name=name)

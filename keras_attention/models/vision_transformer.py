@@ -15,6 +15,7 @@ from keras_attention.layers import (
     SinusoidalPositionEncoding2D,
 )
 from keras_attention.layers._grid import as_pair, patch_grid
+from keras_attention.models._images import image_shape, rescaling
 from keras_attention.ops.positions import resized
 
 POOLINGS = ("class_token", "attention", "mean")
@@ -130,7 +131,7 @@ class VisionTransformer(keras.Model):
         one_of("positions", positions, POSITIONS)
         fraction("drop_path", drop_path)
         patch_size = as_pair("patch_size", patch_size)
-        input_shape = _image_shape(input_shape)
+        input_shape = image_shape(input_shape)
         grid = patch_grid(input_shape[:2], patch_size)
         prefix = int(pooling == "class_token")
 
@@ -191,7 +192,7 @@ class VisionTransformer(keras.Model):
         A learned table of positions is interpolated (`ops.positions.resized`), the row
         of the class token kept. Waves and rotations go on beyond the places of the
         training. Some epochs at the new size usually help. The new model shares nothing
-        with this one and is not compiled.
+        with this one and is not compiled; layers that are frozen here are frozen there.
 
         Args:
             image_size: Height and width, one integer or two; the patch stays the same
@@ -205,7 +206,22 @@ class VisionTransformer(keras.Model):
             table = self.get_layer("positions").embeddings
         for old, new in zip(self.weights, other.weights, strict=True):
             new.assign(self._resized(old, other.grid) if old is table else old)
+        # Outer layers come first: they set what they hold, which then has its own say.
+        both = (x._flatten_layers(include_self=False) for x in (self, other))
+        for old, new in zip(*both, strict=True):
+            new.trainable = old.trainable
         return other
+
+    def feature_model(self) -> keras.Model:
+        """The encoder without its head: from images to tokens `(B, L, D)`.
+
+        A token is a patch, row by row on `grid`. A class token takes part in the blocks
+        and is left out at the end. The weights are those of this model, not copies.
+        """
+        tokens = self.get_layer("encoder_norm").output
+        if self.num_prefix_tokens:
+            tokens = tokens[:, self.num_prefix_tokens :]
+        return keras.Model(self.input, tokens, name="features")
 
     def _resized(self, table: Any, grid: tuple[int, int]) -> Any:
         table, prefix = ops.convert_to_tensor(table), self.num_prefix_tokens
@@ -220,21 +236,9 @@ class VisionTransformer(keras.Model):
         return cls(**config)
 
 
-def _image_shape(shape: Any) -> tuple[int, ...]:
-    require(
-        isinstance(shape, (tuple, list)) and len(shape) == 3,
-        "`input_shape` must be (height, width, channels).",
-        input_shape=shape,
-    )
-    return tuple(positive_integer("input_shape", size) for size in shape)
-
-
 def _embeddings(patch_size, hidden_dim, pooling, positions, grid, dropout, dtype):
     """Layers from pixels to tokens, in order."""
-    # In float32: half precision would round what pixels are scaled to.
-    yield keras.layers.Rescaling(
-        1 / 127.5, offset=-1.0, dtype="float32", name="rescaling"
-    )
+    yield rescaling()
     yield PatchEmbedding(
         patch_size,
         hidden_dim,
@@ -279,4 +283,6 @@ def _pooled(x, pooling, num_heads, dtype):
         return x[:, 0]
     if pooling == "attention":
         return AttentionPooling(num_heads=num_heads, dtype=dtype, name="pooling")(x)
-    return keras.layers.GlobalAveragePooling1D(dtype=dtype, name="pooling")(x)
+    return keras.layers.GlobalAveragePooling1D(
+        data_format="channels_last", dtype=dtype, name="pooling"
+    )(x)

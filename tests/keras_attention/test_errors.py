@@ -8,6 +8,7 @@ import pytest
 from keras_attention.errors import (
     fraction,
     import_extra,
+    odd_integer,
     one_of,
     positive_integer,
     require,
@@ -41,6 +42,16 @@ def test_positive_integer():
         assert message_of(positive_integer, "units", value) == (
             f"`units` must be a positive integer. Received: units={value!r}."
         )
+
+
+def test_odd_integer():
+    assert odd_integer("width", 3) == 3
+    assert message_of(odd_integer, "width", 0) == (
+        "`width` must be a positive integer. Received: width=0."
+    )
+    assert message_of(odd_integer, "width", 4) == (
+        "`width` must be odd: as many on either side of the middle. Received: width=4."
+    )
 
 
 def test_fraction():

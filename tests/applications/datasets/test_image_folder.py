@@ -1,4 +1,5 @@
 import re
+import shutil
 
 import pytest
 
@@ -93,6 +94,57 @@ def test_a_held_out_copy_of_a_training_image_is_left_out_and_said(tmp_path, caps
     assert capsys.readouterr().err == said
 
 
+def test_of_two_held_out_copies_test_keeps_its_own(tmp_path, capsys):
+    root = given(tmp_path / "x", train=5, validation=3, test=2)
+    content = (root / "test" / "cat" / "0.png").read_bytes()
+    (root / "validation" / "cat" / "again.png").write_bytes(content)
+    parts = split(files(root))
+    assert {name: len(part) for name, part in parts.items()} == {
+        "train": 10,
+        "validation": 6,
+        "test": 4,
+    }
+    assert "again.png" not in names(parts["validation"])
+    said = "Left out 1 images of validation that also stand in train or test\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("test", "Every image of test also stands in train. Put others"),
+        ("validation", "Every image of validation also stands in train or test. Put"),
+    ],
+)
+def test_a_split_of_copies_only_is_refused(name, message, tmp_path):
+    root = given(tmp_path / "x", train=5, validation=3, test=2)
+    shutil.rmtree(root / name)
+    shutil.copytree(root / "train", root / name)
+    with pytest.raises(DataError, match=re.escape(message)) as error:
+        split(files(root))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("train", "validation", "test"),
+    [("train", "val", "test"), ("Train", "Valid", "TEST"), ("TRAIN", "dev", "Test")],
+)
+def test_folders_of_splits_are_known_by_other_names(train, validation, test, tmp_path):
+    root = given(tmp_path / "x", **{train: 5, validation: 3, test: 2})
+    found = files(root)
+    assert class_names(found) == ["cat", "dog"]
+    parts = split(found)
+    folders = {"train": train, "validation": validation, "test": test}
+    for name, part in parts.items():
+        assert {file.path.parent.parent.name for file in part} == {folders[name]}
+
+
+def test_train_and_test_alone_are_splits(tmp_path):
+    found = files(given(tmp_path / "x", Train=3, Test=2))
+    assert class_names(found) == ["cat", "dog"]
+    assert {file.split for file in found} == {"train", "test"}
+
+
 def test_a_class_may_be_called_like_a_split(tmp_path):
     for value in range(2):
         picture(tmp_path / "train" / f"{value}.png", value)
@@ -149,6 +201,42 @@ def spoil_kind(folder):
     return folder
 
 
+def spoil_beside_classes(folder):
+    picture(folder / "0.PNG", 5000)
+    return folder
+
+
+def spoil_beside_classes_of_a_split(folder):
+    root = given(folder.parent / "splits", train=2, test=1)
+    picture(root / "test" / "0.png", 5000)
+    return root
+
+
+def spoil_beside_splits(folder):
+    root = given(folder.parent / "splits", train=2, test=1)
+    picture(root / "0.png", 5000)
+    return root
+
+
+def spoil_folder_beside_splits(folder):
+    return given(folder.parent / "splits", Train=2, val=1, test=1, extra=1)
+
+
+def spoil_link_to_file(folder):
+    (folder / "cat" / "gone.png").symlink_to(folder / "gone.png")
+    return folder
+
+
+def spoil_link_to_class(folder):
+    (folder / "gone").symlink_to(folder / "nowhere")
+    return folder
+
+
+def spoil_link_inside_class(folder):
+    (folder / "cat" / "more").symlink_to(folder / "dog")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -157,6 +245,13 @@ def spoil_kind(folder):
         (spoil_one_class, "dog has one class, more; expected two or more:"),
         (spoil_empty_class, "eel is a class without an image. Fill or remove it."),
         (spoil_kind, "x.tiff is none of the kinds of image that are read: .png, "),
+        (spoil_beside_classes, "0.PNG is in no folder of a class. Move it into one,"),
+        (spoil_beside_classes_of_a_split, "test/0.png is in no folder of a class."),
+        (spoil_beside_splits, "splits/0.png is in no folder of a class."),
+        (spoil_folder_beside_splits, "extra is no split, but train beside it holds"),
+        (spoil_link_to_file, "gone.png links to what is not there. Mend or remove it."),
+        (spoil_link_to_class, "gone links to what is not there. Mend or remove it."),
+        (spoil_link_inside_class, "more is a link to a folder, which is not followed."),
     ],
 )
 def test_bad_folders_are_refused_by_name(spoil, message, photos):

@@ -2,6 +2,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import tensorflow_datasets as tfds
 
@@ -20,13 +21,14 @@ def one_line(error):
 
 def test_a_folder_is_prepared_once_with_one_line(photos, tmp_path, capfd):
     contents = {path.read_bytes() for path in photos.rglob("*.*")}
+    seen = []
     for _ in range(2):
-        seen = []
-        for split in SPLITS:
-            rows = load_images(str(photos), split, tmp_path / "data")
-            seen += [row["image"] for row in rows.as_numpy_iterator()]
-        assert len(seen) == len(contents)
-        assert set(seen) == contents
+        parts = [load_images(str(photos), split, tmp_path / "data") for split in SPLITS]
+        rows = [row for part in parts for row in part.as_numpy_iterator()]
+        seen.append([row["image"] for row in rows])
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == len(contents)
+    assert set(seen[0]) == contents
     output, errors = capfd.readouterr()
     assert not output
     assert errors.count("Preparing") == 1
@@ -95,6 +97,41 @@ def test_online_sets_become_files(name, classes, tmp_path, counted):
 def test_missing_parts_are_carved_from_train(there, expected):
     parts = loading._parts(there)
     assert tuple(parts[split] for split in SPLITS) == expected
+
+
+class Contest(tfds.core.GeneratorBasedBuilder):
+    """A set that keeps the labels of its test images."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        features = {
+            "image": tfds.features.Image(shape=(1, 1, 3)),
+            "label": tfds.features.ClassLabel(names=["cat", "dog"]),
+        }
+        return tfds.core.DatasetInfo(
+            builder=self,
+            features=tfds.features.FeaturesDict(features),
+            supervised_keys=("image", "label"),
+        )
+
+    def _split_generators(self, dl_manager):
+        labels = {"train": 0, "validation": 1, "test": -1}
+        return {part: self._generate_examples(label) for part, label in labels.items()}
+
+    def _generate_examples(self, label):
+        for number in range(20):
+            yield number, {"image": np.zeros((1, 1, 3), np.uint8), "label": label}
+
+
+def test_a_test_part_without_labels_is_not_tested_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "_builder", lambda *_: Contest(data_dir=tmp_path))
+    monkeypatch.setattr(loading, "is_online", lambda builder_class: True)
+    labels = {
+        split: [int(row["label"]) for row in load_images("contest", split)]
+        for split in SPLITS
+    }
+    assert labels == {"train": [0] * 19, "validation": [0], "test": [1] * 20}
 
 
 @pytest.mark.parametrize("there", [("train", "test"), ("train",)])

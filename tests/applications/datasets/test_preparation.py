@@ -2,6 +2,7 @@ import re
 
 import pytest
 import tensorflow_datasets as tfds
+from tensorflow_datasets.core import download
 
 from applications.datasets import preparation
 from applications.datasets.errors import DataError
@@ -80,6 +81,66 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="No space left") as error:
         preparation.prepare("libreoffice_help", builder, "Use ours.")
     assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def failing(tmp_path, monkeypatch):
+    """A function that makes a set of TFDS whose preparation ends with an error."""
+
+    def builder_of(name, error):
+        def fail(*_, **__):
+            raise error
+
+        builder = find(name, tmp_path)
+        monkeypatch.setattr(type(builder), "download_and_prepare", fail)
+        return builder
+
+    return builder_of
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            download.DownloadError("Failed to get url https://x.org. HTTP code: 503."),
+            "Failed to get url https://x.org. HTTP code: 503",
+        ),
+        (
+            download.download_manager.NonMatchingChecksumError(
+                "Artifact https://x.org has wrong checksum:\n* Expected: 1\n* Got: 2"
+            ),
+            "Artifact https://x.org has wrong checksum",
+        ),
+        (
+            download.extractor.ExtractError("Error while extracting x.zip: not a zip"),
+            "Error while extracting x.zip: not a zip",
+        ),
+        (download.DownloadError(), "DownloadError"),
+    ],
+)
+def test_a_failed_download_is_one_line(error, reason, failing, monkeypatch):
+    monkeypatch.setattr(preparation, "_any_answers", lambda urls: True)
+    with pytest.raises(DataError) as raised:
+        preparation.prepare("mnist", failing("mnist", error), "Use ours.")
+    assert str(raised.value) == f"The download of mnist failed: {reason}. Use ours."
+
+
+def test_a_set_that_is_downloaded_by_hand_says_so_without_network(tmp_path, refusing):
+    refusing(OSError("no route to host"))
+    with pytest.raises(DataError) as error:
+        preparation.prepare("imagenet2012", find("imagenet2012", tmp_path), "Use ours.")
+    message = str(error.value)
+    assert message.startswith("imagenet2012 must be downloaded by hand. Manual ")
+    assert str(tmp_path / "downloads" / "manual") in message
+    assert "ILSVRC2012_img_train.tar" in message
+    assert "\n" not in message
+
+
+def test_another_assertion_keeps_its_traceback(failing, monkeypatch):
+    monkeypatch.setattr(preparation, "_any_answers", lambda urls: True)
+    builder = failing("mnist", AssertionError("a fault of the program"))
+    with pytest.raises(AssertionError, match="a fault of the program"):
+        preparation.prepare("mnist", builder, "Use ours.")
 
 
 def test_what_tfds_prints_is_kept_back(capfd):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from applications.errors import UserError
 from applications.image_classification import evaluation
 from applications.pipeline import run as runs
-from keras_attention import metrics
 from tests.applications.image_classification.conftest import cnn
 
 
@@ -14,25 +14,52 @@ def measured(config, data, root):
     return evaluation.evaluate(config, data, cnn(), run), run
 
 
+def predictions(run):
+    with np.load(run.path("predictions.npz")) as arrays:
+        return arrays["labels"], arrays["logits"]
+
+
 def test_figures_follow_from_the_predictions(measured, data):
     values, run = measured
-    labels, probabilities = evaluation.read_predictions(run)
+    labels, logits = predictions(run)
     np.testing.assert_array_equal(labels, data.arrays("test")[1])
-    assert values["accuracy"] == metrics.accuracy(labels, probabilities)
-    assert values["top_5_accuracy"] == metrics.top_k_accuracy(labels, probabilities, 5)
-    assert values["accuracy"] <= values["top_5_accuracy"]
+    right = labels == logits.argmax(axis=1)
+    assert values["accuracy"] == pytest.approx(right.mean())
+    ranks = (logits > logits[np.arange(len(labels)), labels][:, None]).sum(axis=1)
+    assert values["top_5_accuracy"] == pytest.approx((ranks < 5).mean())
     assert list(values["by_class"]) == list(data.class_names)
     f1 = [one["f1"] for one in values["by_class"].values()]
-    np.testing.assert_allclose(values["macro_f1"], np.nanmean(f1))
+    assert values["macro_f1"] == pytest.approx(np.nanmean(f1))
 
 
 def test_the_baselines_know_the_digits(measured, data):
     """Each digit near its mean image; the most frequent one is a tenth of them."""
-    baselines = measured[0]["baselines"]
+    values, _ = measured
+    known, classes = data.arrays("train")
+    images, labels = data.arrays("test")
+    flat = images.reshape(len(images), 1, -1).astype(float)
+    means = np.stack([known[classes == c].reshape(-1, flat.shape[-1]).mean(0)
+                      for c in range(10)])  # fmt: skip
+    nearest = ((flat - means) ** 2).sum(axis=-1).argmin(axis=1)
+    baselines = values["baselines"]
+    assert baselines["nearest_mean_image"] == pytest.approx((nearest == labels).mean())
     assert baselines["nearest_mean_image"] > 0.7
-    labels = data.arrays("test")[1]
-    shares = np.bincount(labels) / len(labels)
-    assert baselines["most_frequent_class"] in shares
+    frequent = np.bincount(classes).argmax()
+    expected = (labels == frequent).mean()
+    assert baselines["most_frequent_class"] == pytest.approx(expected)
+    gap = values["above_nearest_mean_image"]
+    difference = values["accuracy"] - baselines["nearest_mean_image"]
+    assert gap["value"] == pytest.approx(difference)
+    assert gap["low"] < gap["value"] < gap["high"] < 0  # it is not trained
+
+
+def test_a_model_of_nan_is_refused(config, data, root):
+    model = cnn()
+    model.get_layer("logits").bias.assign(np.full(10, np.nan))
+    run = runs.create(root, "image_classification", "smoke", config)
+    with pytest.raises(UserError, match="gives NaN for test images"):
+        evaluation.evaluate(config, data, model, run)
+    assert not run.path("predictions.npz").exists()
 
 
 def test_changed_settings_leave_the_predictions_of_the_run(measured, config, data):

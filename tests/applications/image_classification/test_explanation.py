@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from applications.errors import UserError
 from applications.image_classification import explanation
 from applications.pipeline import run as runs
 from tests.applications.image_classification.conftest import cnn, transformer
@@ -46,6 +47,18 @@ def test_a_transformer(draw, pooling, positions, names):
 def test_a_cnn(draw, attention, channels):
     gates = ["channels", "channels-by-image"] if channels else []
     assert draw(cnn(attention)) == ["grad-cam", *gates]
+
+
+def test_attention_without_scores_shows_its_positions(draw):
+    assert draw(transformer(attention="linear")) == ["positions"]
+    with pytest.raises(UserError, match="nothing to show"):
+        draw(transformer(attention="linear", positions="sinusoidal_2d"))
+
+
+def test_too_many_images_for_a_picture(draw, digits):
+    inputs = [str(path) for path in sorted(digits.glob("7/*.png"))[:25]]
+    with pytest.raises(UserError, match="24 images at most"):
+        draw(transformer(), inputs)
 
 
 def test_the_users_own_images(draw, digits):

@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,11 +9,28 @@ from applications.errors import UserError
 from applications.images import batches
 from applications.images.batches import ImageData
 from applications.images.config import AugmentationConfig, ImageDataConfig
+from applications.images.reader import ImageReader
 from tests.applications.image_files import photo_folder
 
 AUGMENTATION = AugmentationConfig(
     flip=True, translation=0.2, rotation=20.0, zoom=0.2, mix="cutmix", mix_alpha=1.0
 )
+
+loaded = functools.cache(load_images)
+_read = ImageReader.read
+
+
+@functools.cache
+def graph(reader):
+    signature = [tf.TensorSpec((), tf.string)]
+    return tf.function(functools.partial(_read, reader), input_signature=signature)
+
+
+@pytest.fixture(autouse=True)
+def opened_once(monkeypatch):
+    """Sets are opened and readers traced once for all tests here, to save time."""
+    monkeypatch.setattr(batches, "load_images", loaded)
+    monkeypatch.setattr(ImageReader, "read", lambda self, file: graph(self)(file))
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +134,7 @@ def test_two_images_of_a_batch_are_changed_differently(data):
 @pytest.mark.parametrize("split", ["validation", "test"])
 def test_held_out_images_are_never_changed(data, memory, split, prepared):
     changed = data()
-    rows = load_images(prepared[0], split, prepared[1])
+    rows = loaded(prepared[0], split, prepared[1])
     expected = [
         (changed.reader.read(row["image"]), np.eye(2)[row["label"]])
         for row in rows.as_numpy_iterator()
@@ -165,9 +184,7 @@ def test_images_of_several_sizes_need_one(data):
 
 
 def test_a_split_without_images_is_one_line(data, monkeypatch):
-    monkeypatch.setattr(
-        batches, "load_images", lambda *args: load_images(*args).take(0)
-    )
+    monkeypatch.setattr(batches, "load_images", lambda *args: loaded(*args).take(0))
     with pytest.raises(UserError, match="has no images for test") as error:
         data().arrays("test")
     assert "\n" not in str(error.value)

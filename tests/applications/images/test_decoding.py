@@ -1,3 +1,4 @@
+import functools
 import re
 
 import numpy as np
@@ -25,10 +26,15 @@ def in_color(gray):
 def pixels(contents, **options):
     """Eager, and in a graph that knows nothing of the file: the same."""
     eager = decode(tf.constant(contents), **options)
-    signature = [tf.TensorSpec((), tf.string)]
-    graph = tf.function(lambda x: decode(x, **options), input_signature=signature)
-    np.testing.assert_array_equal(graph(contents), eager)
+    np.testing.assert_array_equal(graph(**options)(contents), eager)
     return eager.numpy()
+
+
+@functools.cache
+def graph(**options):
+    """One for the files of every mode."""
+    signature = [tf.TensorSpec((), tf.string)]
+    return tf.function(lambda x: decode(x, **options), input_signature=signature)
 
 
 def with_alpha_bits(bmp):

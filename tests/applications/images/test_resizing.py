@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -16,12 +18,18 @@ def image(height, width, channels=3):
 def resized(pixels, size, aspect):
     """Eager, and in a graph that does not know the size before: the same."""
     eager = resize(tf.constant(pixels), size, aspect)
-    signature = [tf.TensorSpec((None, None, pixels.shape[-1]), tf.uint8)]
-    graph = tf.function(lambda x: resize(x, size, aspect), input_signature=signature)
-    assert graph.get_concrete_function().output_shapes == (*size, pixels.shape[-1])
-    np.testing.assert_array_equal(graph(pixels), eager)
+    in_graph = graph(size, aspect, pixels.shape[-1])
+    assert in_graph.get_concrete_function().output_shapes == (*size, pixels.shape[-1])
+    np.testing.assert_array_equal(in_graph(pixels), eager)
     assert eager.dtype == tf.uint8
     return eager.numpy()
+
+
+@functools.cache
+def graph(size, aspect, channels):
+    """One for images of every size."""
+    signature = [tf.TensorSpec((None, None, channels), tf.uint8)]
+    return tf.function(lambda x: resize(x, size, aspect), input_signature=signature)
 
 
 @pytest.mark.parametrize("aspect", ASPECTS)

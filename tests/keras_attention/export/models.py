@@ -4,6 +4,7 @@ import keras
 import numpy as np
 
 from keras_attention import layers
+from keras_attention import models as whole
 
 BATCHES = (1, 3)
 
@@ -54,6 +55,45 @@ def images(batch):
     generator = np.random.default_rng(batch)
     pixels = generator.integers(0, 256, (batch, 9, 7, 3)).astype("uint8")
     return {"image": pixels}
+
+
+def attention_cnn(dtype=None):
+    """One block with gates of channels and of positions."""
+    return whole.AttentionCNN(
+        num_classes=5,
+        input_shape=(9, 7, 3),
+        filters=(4,),
+        blocks_per_stage=1,
+        attention="cbam",
+        attention_options={"ratio": 2, "kernel_size": 3},
+        dtype=dtype,
+    )
+
+
+def vision_transformer(dtype=None):
+    """One block with rotary positions, and attention pooling."""
+    return whole.VisionTransformer(
+        num_classes=5,
+        input_shape=(9, 6, 3),
+        patch_size=3,
+        num_layers=1,
+        num_heads=2,
+        hidden_dim=8,
+        intermediate_dim=12,
+        pooling="attention",
+        positions="rotary_2d",
+        dtype=dtype,
+    )
+
+
+VISION = {"attention_cnn": attention_cnn, "vision_transformer": vision_transformer}
+
+
+def pixels(model, batch):
+    """Random bytes for a model of `VISION`."""
+    shape = (batch, *model.input_shape[1:])
+    generator = np.random.default_rng(batch)
+    return {"images": generator.integers(0, 256, shape).astype("uint8")}
 
 
 def subclassed():

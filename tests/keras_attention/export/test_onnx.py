@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from keras_attention import export
+from keras_attention.export import onnx
 from tests.backend import BACKEND, tensorflow_only
 from tests.keras_attention.export import models
 
@@ -56,6 +57,30 @@ def test_exact_gelu(tmp_path):
 
 
 @tensorflow_only
+@pytest.mark.slow
+@pytest.mark.parametrize("name", models.VISION)
+def test_the_twin_of_a_vision_model_in_half_precision(name, tmp_path):
+    """Gates, rotations and attention pooling; bytes where the file takes floats."""
+    pytest.importorskip("tf2onnx")
+    twin = export.in_float32(models.VISION[name]("mixed_bfloat16"))
+    path = export.write_onnx(twin, tmp_path / "model.onnx")
+    for batch in models.BATCHES:
+        inputs = models.pixels(twin, batch)
+        assert export.largest_difference(twin, path, inputs) < 1e-5  # of logits
+
+
+@tensorflow_only
+def test_half_precision_is_sent_to_its_twin(tmp_path):
+    pytest.importorskip("tf2onnx")
+    x = keras.Input((4,), name="x")
+    model = keras.Model(x, keras.layers.Dense(2, dtype="mixed_bfloat16")(x))
+    with pytest.raises(
+        ValueError, match=r"An ONNX file .*in_float32.*'mixed_bfloat16'"
+    ):
+        export.write_onnx(model, tmp_path / "model.onnx")
+
+
+@tensorflow_only
 def test_operations_that_onnx_lacks_are_named_on_one_line(tmp_path):
     pytest.importorskip("tf2onnx")
     x = keras.Input((4, 4), name="x")
@@ -64,6 +89,27 @@ def test_operations_that_onnx_lacks_are_named_on_one_line(tmp_path):
         export.write_onnx(model, tmp_path / "model.onnx")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "model.onnx").exists()
+
+
+@tensorflow_only
+def test_what_the_converter_says_is_one_line(tmp_path, monkeypatch):
+    tf2onnx = pytest.importorskip("tf2onnx")
+
+    def convert(*_, **__):
+        raise KeyError("first\n  second")
+
+    monkeypatch.setattr(tf2onnx.convert, "from_function", convert)
+    with pytest.raises(ValueError, match=r"cannot convert.*first") as caught:
+        export.write_onnx(models.small_cnn(), tmp_path / "model.onnx")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [("float", "float32"), ("double", "float64"), ("uint8", "uint8"), ("bool", "bool")],
+)
+def test_numbers_of_the_runtime_are_numpys(kind, number):
+    assert np.dtype(onnx._number(f"tensor({kind})")) == np.dtype(number)
 
 
 @tensorflow_only

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from keras_attention.export._tensors import (
+    as_arrays,
     by_name,
     endpoint,
+    failed,
     named,
     require_tensorflow,
 )
@@ -62,6 +64,23 @@ def test_inputs_of_every_structure_are_taken_by_name(structure):
 def test_a_model_without_inputs_is_refused(model):
     with pytest.raises(ValueError, match=r"functional or a built sequential model"):
         by_name(model())
+
+
+def test_arrays_are_of_the_numbers_that_are_taken():
+    arrays = as_arrays({"x": [1, 2], "y": np.ones(2)}, {"y": "int64", "x": "float32"})
+    assert {name: str(x.dtype) for name, x in arrays.items()} == {
+        "x": "float32",
+        "y": "int64",
+    }
+    for inputs in ({"x": 1}, {"x": 1, "y": 2, "z": 3}):
+        with pytest.raises(ValueError, match=r"by the names \['x', 'y'\].*inputs="):
+            as_arrays(inputs, {"x": "float32", "y": "float32"})
+
+
+def test_errors_of_others_are_one_line():
+    assert str(failed("It failed.", OSError("a\n\n  b"))) == "It failed. Received: a b"
+    assert str(failed("It failed.", OSError())) == "It failed. Received: OSError"
+    assert len(str(failed("It failed.", OSError(900 * "word ")))) < 330
 
 
 def test_outputs_without_names_are_numbered():

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention.interpretation import class_token_maps, patch_maps, rollout
+from keras_attention.interpretation import (
+    class_token_maps,
+    patch_maps,
+    rollout,
+    word_maps,
+)
 
 GRID = (2, 3)  # 6 patches: three would also fit the other way round
 B, N, L = 5, 4, 7
@@ -43,6 +48,25 @@ def test_class_token_maps_of_a_rollout():
     rolled = rollout([scores, scores])
     found = class_token_maps(rolled, GRID)
     np.testing.assert_allclose(found.reshape(2, 6), rolled[:, 0, 1:], atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [6, 7])
+def test_word_maps_are_the_mean_of_the_heads_without_the_class_token(length):
+    scores = np.random.default_rng(0).dirichlet(np.ones(length), size=(N, B))
+    found = word_maps(ops.convert_to_tensor(scores), GRID, words=3)
+    assert found.shape == (3, *GRID)
+    expected = scores.mean(axis=0)[:3, length - 6 :].reshape(3, *GRID)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    single = word_maps(scores[0], GRID)
+    np.testing.assert_allclose(single.reshape(B, 6), scores[0][:, -6:], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"), [((6,), None), ((2, N, B, 6), None), ((N, B, 6), B + 1)]
+)
+def test_word_maps_are_of_one_text(shape, words):
+    with pytest.raises(ValueError, match=r"must be those of one text.*words="):
+        word_maps(np.ones(shape), GRID, words)
 
 
 @pytest.mark.parametrize("shape", [(7, 6), (6, 6), (8, 8), (7,)])

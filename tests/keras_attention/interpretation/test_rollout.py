@@ -79,6 +79,47 @@ def test_of_a_record_self_attention_counts():
     np.testing.assert_allclose(rollout(record), BOTH[None], atol=1e-7)
 
 
+def test_gates_of_square_shapes_are_left_out():
+    """Sigmoids of a map whose width is its number of channels, beside attention."""
+    record = Record()
+    record.add("gate", ops.full((1, 2, 2, 2), 0.4))
+    record.add("encoder_0", ops.convert_to_tensor(FIRST[None, None]))
+    record.add("encoder_1", ops.convert_to_tensor(SECOND[None, None]))
+    np.testing.assert_allclose(rollout(record), BOTH[None], atol=1e-7)
+
+
+def test_rows_of_bfloat16_and_rows_of_nothing_count():
+    scores = weights(1, 2, 50, 50)
+    scores[0, :, 7] = 0
+    record = Record()
+    record.add("encoder", ops.convert_to_tensor(scores, "bfloat16"))
+    np.testing.assert_allclose(rollout(record), rollout([scores]), atol=2e-3)
+
+
+def test_layers_can_be_named():
+    """Attention to another sequence of the same length looks like self-attention."""
+    record = Record()
+    record.add("decoder_0/self_attention", ops.convert_to_tensor(FIRST[None, None]))
+    record.add("decoder_0/cross_attention", ops.convert_to_tensor(SECOND[None, None]))
+    record.add("decoder_1/self_attention", ops.convert_to_tensor(SECOND[None, None]))
+    names = ["decoder_0/self_attention", "decoder_1/self_attention"]
+    np.testing.assert_allclose(rollout(record, names=names), BOTH[None], atol=1e-7)
+    assert not np.allclose(rollout(record), BOTH[None])
+    alone = rollout(record, names=["cross_attention"])
+    np.testing.assert_allclose(alone, rollout([SECOND[None]]), atol=1e-7)
+
+
+def test_names_must_be_those_of_a_record():
+    with pytest.raises(ValueError, match="`names` chooses from a `Record`"):
+        rollout([FIRST[None]], names=["encoder_0"])
+    record = Record()
+    record.add("encoder_0", ops.ones((1, 2, 3)))
+    with pytest.raises(ValueError, match="must fit exactly one of"):
+        rollout(record, names=["encoder_1"])
+    with pytest.raises(ValueError, match="must hold self-attention of the shape"):
+        rollout(record, names=["encoder_0"])
+
+
 def test_of_a_captured_model():
     x = keras.Input((6, 4))
     y = x

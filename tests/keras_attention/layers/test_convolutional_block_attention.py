@@ -52,3 +52,5 @@ def test_parameters(bias):
 def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="`kernel_size` must be a positive integer"):
         layers.ConvolutionalBlockAttention(kernel_size=0)
+    with pytest.raises(ValueError, match="`kernel_size` must be odd"):
+        layers.ConvolutionalBlockAttention(kernel_size=4)

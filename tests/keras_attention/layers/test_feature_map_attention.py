@@ -36,6 +36,26 @@ def test_equals_attention_over_all_positions(mask):
     np.testing.assert_allclose(found, to_numpy(weights), atol=1e-6)
 
 
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_the_past_is_what_stands_before_row_by_row(data_format):
+    is_first = data_format == "channels_first"
+    x = tensor(B, h, w, C)
+    inputs = ops.moveaxis(x, -1, 1) if is_first else x
+    causal, masked = (
+        layers.FeatureMapAttention(N, H, data_format=data_format, **options)
+        for options in ({}, {"mask": masks.Causal()})
+    )
+    options = {"use_causal_mask": True, "return_attention_scores": True}
+    output, scores = causal(inputs, **options)
+    future = np.triu(np.ones((h * w, h * w), bool), 1)
+    found = to_numpy(scores).reshape(B, N, h * w, h * w)
+    assert (found[..., future] == 0).all()
+    assert (found[..., ~future] > 0).all()
+    masked(inputs)
+    masked.set_weights(causal.get_weights())
+    np.testing.assert_allclose(to_numpy(output), to_numpy(masked(inputs)), atol=1e-6)
+
+
 def test_each_position_shares_itself_out_over_the_map():
     mask = np.ones((B, h, w), bool)
     mask[0, 1:], mask[:, :, 3] = False, False

@@ -144,6 +144,21 @@ def test_wrong_arguments(options, words):
         layers.PatchEmbedding(**{"patch_size": 2, "hidden_dim": 3, **options})
 
 
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_unknown_channels_are_refused(data_format):
+    shape = (4, 6, None) if data_format == "channels_last" else (None, 4, 6)
+    with pytest.raises(ValueError, match="The number of channels must be known"):
+        layers.PatchEmbedding(2, 3, data_format=data_format)(keras.Input(shape))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32"])
+def test_pixels_of_integers_are_as_of_floats(dtype):
+    layer, pixels = layers.PatchEmbedding(2, 3), np.arange(48).reshape(1, 4, 4, 3)
+    expected = to_numpy(layer(pixels.astype("float32")))
+    found = layer(keras.ops.convert_to_tensor(pixels, dtype=dtype))
+    np.testing.assert_array_equal(to_numpy(found), expected)
+
+
 def test_inputs_are_images():
     with pytest.raises(ValueError, match=r"must be images, .*shape=\(2, 4, 6\)"):
         layers.PatchEmbedding(2, 3)(tensor(2, 4, 6))

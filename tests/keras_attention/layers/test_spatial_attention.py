@@ -61,3 +61,5 @@ def test_parameters():
 def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="`kernel_size` must be a positive integer"):
         layers.SpatialAttention(0)
+    with pytest.raises(ValueError, match="`kernel_size` must be odd"):
+        layers.SpatialAttention(4)

@@ -157,6 +157,30 @@ def test_logits_are_float32(dtype):
     assert np.isfinite(logits(model)).all()
 
 
+@pytest.mark.parametrize("shape", [SHAPE, (None, None, 3)])
+def test_features_are_the_last_map_row_by_row(shape):
+    model = make(input_shape=shape)
+    features = model.feature_model()
+    last = keras.Model(model.input, model.get_layer(model.last_map).output)
+    expected = to_numpy(last(IMAGES))
+    assert expected.shape[1:3] == (3, 2)
+    assert model.grid == ((3, 2) if shape == SHAPE else (None, None))
+    found = to_numpy(features(IMAGES))
+    np.testing.assert_array_equal(found, expected.reshape(4, 6, 16))
+    dense = model.get_layer("logits")  # the head reads their mean
+    pooled = found.mean(axis=1) @ to_numpy(dense.kernel) + to_numpy(dense.bias)
+    np.testing.assert_allclose(pooled, logits(model), atol=1e-5)
+
+
+def test_features_share_the_weights():
+    model = make()
+    features = model.feature_model()
+    before = to_numpy(features(IMAGES))
+    stem = model.get_layer("stem").kernel
+    stem.assign(to_numpy(stem) + 1)
+    assert np.abs(to_numpy(features(IMAGES)) - before).max() > 1e-3
+
+
 def test_config_round_trip():
     model = models.AttentionCNN(CLASSES, SHAPE, **CONFIG)
     config = keras.saving.serialize_keras_object(model)
@@ -174,6 +198,7 @@ def test_config_round_trip():
         ({"attention": "se"}, "`attention` must be one of 'bam', 'cbam', "),
         ({"attention": "multi_head"}, "`attention` must be one of 'bam', 'cbam', "),
         ({"attention_options": {"ratio": 2}}, "`attention_options` needs an"),
+        ({"attention": "bam", "filters": (8,)}, "`filters` must have two or more"),
         ({"filters": 8}, "`filters` must be one number a stage"),
         ({"filters": (8, 0)}, "`filters` must be a positive integer"),
         ({"blocks_per_stage": 0}, "`blocks_per_stage` must be a positive integer"),

@@ -1,5 +1,7 @@
 """Maps over images: which lies where, in which colors."""
 
+import itertools
+
 import numpy as np
 import pytest
 from keras import ops
@@ -86,6 +88,53 @@ def test_a_dark_image_of_bytes_stays_dark():
     np.testing.assert_allclose(backdrop(figure), np.full((4, 6), 1 / 255), atol=1e-6)
 
 
+# -------------------------------------------------------------------------- film strips
+
+WORDS = ["a", "red", "fox", "in", "snow"]
+
+
+def test_a_film_strip_reads_from_the_image_on():
+    figure = plots.film_strip(IMAGE, WORDS, MAPS, title="a red fox in snow")
+    assert figure.get_suptitle() == "a red fox in snow"
+    assert titles(figure) == ["image", *WORDS]
+    for axes, values in zip(figure.axes[1:6], MAPS, strict=True):
+        image, shadow = axes.images
+        np.testing.assert_allclose(image.get_array(), IMAGE / 255, atol=1e-6)
+        np.testing.assert_array_equal(shadow.get_array(), values)
+        assert tuple(shadow.get_extent()) == tuple(image.get_extent())
+        assert shadow.get_clim() == (0, MAPS.max())
+    assert figure.axes[6].get_ylabel() == "attention weight"
+    figure.canvas.draw()
+
+
+def test_the_more_is_looked_at_the_less_is_dark():
+    figure = plots.film_strip(IMAGE, WORDS[:1], [[[0.0, 0.25, 0.5]]], smooth=False)
+    shadow = figure.axes[1].images[1]
+    np.testing.assert_allclose(shadow.get_alpha(), [[0.85, 0.425, 0.0]], atol=1e-6)
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(float)
+    box = figure.axes[1].get_window_extent()
+    top, bottom = len(pixels) - int(box.y1) + 2, len(pixels) - int(box.y0) - 2
+    edges = np.linspace(box.x0, box.x1, 4).astype(int)
+    thirds = [
+        pixels[top:bottom, left + 2 : right - 2].mean()
+        for left, right in itertools.pairwise(edges)
+    ]
+    assert thirds[0] < thirds[1] < thirds[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "longest_row", "expected"),
+    [(5, 6, (1, 6)), (7, 6, (2, 4)), (5, 2, (3, 2))],
+)
+def test_rows_of_a_film_strip_are_of_one_length(words, longest_row, expected):
+    maps = np.ones((words, 2, 3))
+    figure = plots.film_strip(IMAGE, ["x"] * words, maps, longest_row=longest_row)
+    assert figure.axes[0].get_gridspec().get_geometry() == expected
+    places = [axes.get_subplotspec().num1 for axes in figure.axes[: words + 1]]
+    assert places == list(range(words + 1))
+
+
 # ----------------------------------------------------------------------------- in rows
 
 
@@ -124,6 +173,13 @@ def test_rows_of_images():
 def test_wrong_pictures_are_refused(image, maps, names, message):
     with pytest.raises(ValueError, match=message):
         plots.overlays(image, maps, names)
+
+
+def test_wrong_film_strips_are_refused():
+    with pytest.raises(ValueError, match=r"one name for each.*names=4"):
+        plots.film_strip(IMAGE, WORDS[:4], MAPS)
+    with pytest.raises(ValueError, match="`longest_row` must be a positive integer"):
+        plots.film_strip(IMAGE, WORDS, MAPS, longest_row=0)
 
 
 def test_rows_need_names_and_maps_for_every_image():
