@@ -78,7 +78,7 @@ endef
 
 .venv/installed-for-development: .venv/installed
 	@.venv/bin/python $(INSTALL) --editable \
-		'.[translation,image_captioning,image_classification,litert,onnx,dev,docs]'
+		'.[translation,image-captioning,image-classification,litert,onnx,dev,docs]'
 	@touch $@
 
 .venv-torch/installed-for-benchmarks: .venv-torch/installed

@@ -146,7 +146,7 @@ def _interval(values: np.ndarray) -> str:
     """Mean and 95 % interval of a few values, by Student's t."""
     from keras_attention.errors import import_extra
 
-    stats = import_extra("scipy.stats", "image_classification")
+    stats = import_extra("scipy.stats", "image-classification")
     mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
     half = stats.t.ppf(0.975, len(values) - 1) * error
     return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"

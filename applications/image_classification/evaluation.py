@@ -132,7 +132,7 @@ def _mean_images(data: ImageData) -> tuple[np.ndarray, np.ndarray]:
 
 def _nearest(data: ImageData, means: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The class of the nearest mean image for each test image."""
-    distances = import_extra("sklearn.metrics", "image_classification")
+    distances = import_extra("sklearn.metrics", "image-classification")
     batches = [
         distances.pairwise_distances_argmin(images, means)
         for images, _ in _flat(data, "test")

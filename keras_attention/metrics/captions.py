@@ -10,7 +10,7 @@ import numpy as np
 
 from keras_attention.errors import import_extra, require
 
-_EXTRA = "image_captioning"
+_EXTRA = "image-captioning"
 _PERCENT = 100
 _LARGEST_ORDER = 4
 
@@ -79,7 +79,7 @@ def caption_scores(
     Raises:
         ValueError: There is no image, not a hypothesis for each, or an image without a
             reference that has words.
-        ImportError: Without pycocoevalcap, of the extra `image_captioning`.
+        ImportError: Without pycocoevalcap, of the extra `image-captioning`.
 
     Examples:
         >>> from keras_attention.metrics import bootstrap_difference, caption_scores

@@ -77,7 +77,7 @@ def class_scores(labels: Any, predicted: Any, num_classes: int) -> ClassScores:
 
     Raises:
         ValueError: labels or predictions are no classes, or not equally many.
-        ImportError: without scikit-learn, of the extra `image_classification`.
+        ImportError: without scikit-learn, of the extra `image-classification`.
 
     Examples:
         >>> from keras_attention.metrics import class_scores
@@ -86,7 +86,7 @@ def class_scores(labels: Any, predicted: Any, num_classes: int) -> ClassScores:
         ([1.0, 0.5, nan], [0.5, 1.0, 0.0])
     """
     labels, predicted = _checked(labels, predicted, num_classes)
-    metrics = import_extra("sklearn.metrics", "image_classification")
+    metrics = import_extra("sklearn.metrics", "image-classification")
     precision, recall, f1, support = metrics.precision_recall_fscore_support(
         labels, predicted, labels=range(num_classes), zero_division=np.nan
     )
@@ -109,7 +109,7 @@ def confusion_matrix(labels: Any, predicted: Any, num_classes: int) -> np.ndarra
 
     Raises:
         ValueError: labels or predictions are no classes, or not equally many.
-        ImportError: without scikit-learn, of the extra `image_classification`.
+        ImportError: without scikit-learn, of the extra `image-classification`.
 
     Examples:
         >>> from keras_attention.metrics import confusion_matrix
@@ -117,7 +117,7 @@ def confusion_matrix(labels: Any, predicted: Any, num_classes: int) -> np.ndarra
         [[1, 1], [0, 1]]
     """
     labels, predicted = _checked(labels, predicted, num_classes)
-    metrics = import_extra("sklearn.metrics", "image_classification")
+    metrics = import_extra("sklearn.metrics", "image-classification")
     return metrics.confusion_matrix(labels, predicted, labels=range(num_classes))
 
 

@@ -36,7 +36,7 @@ def meteor(
     Raises:
         ValueError: As `caption_scores` raises; or Java is not on this machine, which
             `java_is_present` says beforehand.
-        ImportError: Without pycocoevalcap, of the extra `image_captioning`.
+        ImportError: Without pycocoevalcap, of the extra `image-captioning`.
 
     Source: Denkowski and Lavie 2014, "Meteor Universal".
     """
@@ -50,7 +50,7 @@ def meteor(
 @contextlib.contextmanager
 def _program() -> Iterator[Any]:
     """The running program of pycocoevalcap, whose pipes it leaves open itself."""
-    program = import_extra("pycocoevalcap.meteor.meteor", "image_captioning").Meteor()
+    program = import_extra("pycocoevalcap.meteor.meteor", "image-captioning").Meteor()
     try:
         yield program
     finally:

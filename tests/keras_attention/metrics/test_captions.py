@@ -225,5 +225,5 @@ def test_without_pycocoevalcap_the_extra_is_named(monkeypatch):
     for module in [name for name in sys.modules if name.startswith("pycocoevalcap")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "pycocoevalcap", None)
-    with pytest.raises(ImportError, match=r"keras-attention\[image_captioning\]"):
+    with pytest.raises(ImportError, match=r"keras-attention\[image-captioning\]"):
         caption_scores(["a"], [["a"]])

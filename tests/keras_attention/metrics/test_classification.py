@@ -97,5 +97,5 @@ def test_wrong_classes_are_refused(measure, labels, predicted, message):
 def test_without_scikit_learn_the_extra_is_named(measure, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.delitem(sys.modules, "sklearn.metrics", raising=False)
-    with pytest.raises(ImportError, match=r"keras-attention\[image_classification\]"):
+    with pytest.raises(ImportError, match=r"keras-attention\[image-classification\]"):
         measure(LABELS, PREDICTED, num_classes=4)
