@@ -29,10 +29,11 @@ test: .venv/installed-for-development
 test-backends: test-jax test-torch
 
 # JAX compiles every new shape of every operation, which takes ten times as long as all of
-# PyTorch's tests: it optimizes little here, its slow tests run on the other two, and so do
-# those of what is made of layers. All of them: `make test-jax SUITE=tests/keras_attention`.
-test-jax: SUITE = $(addprefix tests/keras_attention/, test_contract.py \
-	test_contract_of_masks.py ops layers decoding) tests/test_imports.py
+# PyTorch's tests. It optimizes little here and runs the contract, and what is written for
+# each backend apart. All the others: `make test-jax SUITE=tests/keras_attention`.
+test-jax: SUITE = tests/test_imports.py $(addprefix tests/keras_attention/, \
+	test_contract.py test_contract_of_masks.py decoding/test_loop.py \
+	ops/test_backend.py ops/test_backward.py ops/test_blockwise.py)
 test-jax: OPTIONS = -m 'not slow and not gpu and not network'
 test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 
