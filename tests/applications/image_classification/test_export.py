@@ -12,7 +12,11 @@ from tests.applications.image_classification.conftest import CLASSES, cnn
 
 @pytest.fixture
 def classifier(data):
-    return Classifier(cnn("squeeze_excitation"), data)
+    """Of a model that is sure of what it says."""
+    model = cnn("squeeze_excitation")
+    kernel = model.get_layer("logits").kernel
+    kernel.assign(100 * kernel)
+    return Classifier(model, data)
 
 
 def answering(change):

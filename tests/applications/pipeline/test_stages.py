@@ -68,6 +68,7 @@ def test_export_gives_the_answers_of_the_model(trained):
     np.testing.assert_allclose(served, model(points), atol=1e-6)
     (entry,) = trained.metrics()["export"]
     assert entry["metrics"]["bytes"] > 1000
+    assert entry["metrics"]["endpoints"] == 1
     assert "SavedModel" in read(trained.directory / "card.md")
 
 
