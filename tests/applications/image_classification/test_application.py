@@ -38,7 +38,7 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
     assert "training images in" in printed["train"]
     assert "accuracy: " in printed["evaluate"]
     exported = printed["export"]
-    for words in ("SavedModel alone equals this process on", "litert: ", "onnx: "):
+    for words in ("SavedModel alone equals", "model.tflite: ", "model.onnx: "):
         assert words in exported
     pictures = printed["explain"].splitlines()
     assert [os.path.basename(path) for path in pictures] == [
