@@ -56,11 +56,11 @@ class BottleneckAttention(BaseGate):
             of other than four axes, channels that are not known, or a float mask.
 
     Examples:
-        >>> import numpy as np
+        >>> from keras import ops
         >>> from keras_attention import layers
-        >>> x = np.ones((2, 5, 7, 8), "float32")
+        >>> x = ops.ones((2, 5, 7, 8))
         >>> y, gate = layers.BottleneckAttention(4)(x, return_attention_scores=True)
-        >>> bool(np.allclose(y, x + x * gate)), tuple(gate.shape)
+        >>> bool(ops.all(ops.isclose(y, x + x * gate))), tuple(gate.shape)
         (True, (2, 5, 7, 8))
 
     Source:

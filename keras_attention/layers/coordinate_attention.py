@@ -52,12 +52,12 @@ class CoordinateAttention(BaseGate):
             axes, channels that are not known, or a float mask.
 
     Examples:
-        >>> import numpy as np
+        >>> from keras import ops
         >>> from keras_attention import layers
         >>> layer = layers.CoordinateAttention(ratio=4)
-        >>> x = np.ones((2, 5, 7, 8), "float32")
+        >>> x = ops.ones((2, 5, 7, 8))
         >>> y, gate = layer(x, return_attention_scores=True)
-        >>> bool(np.allclose(y, x * gate)), tuple(gate.shape)
+        >>> bool(ops.all(ops.isclose(y, x * gate))), tuple(gate.shape)
         (True, (2, 5, 7, 8))
 
     Source:

@@ -134,7 +134,7 @@ def assert_a_search_keeps_its_scores(model, kind):
         tokens, lengths = to_numpy(found.tokens), to_numpy(found.lengths)
         np.testing.assert_array_equal(tokens, to_numpy(plain[0]))
         np.testing.assert_allclose(
-            to_numpy(found.scores), to_numpy(plain[3]), atol=1e-6
+            to_numpy(found.scores), to_numpy(plain[3]), rtol=1e-6, atol=1e-6
         )
         steps = np.arange(search.max_length) < lengths[..., None]
         kept, taught = (
