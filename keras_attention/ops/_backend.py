@@ -139,9 +139,16 @@ def matmul_transposed(a: Tensor, b: Tensor) -> Tensor:
     TensorFlow's gradient of `matmul(a, swapaxes(b))` would copy the gradient of `b` to
     turn it over.
     """
-    if BACKEND == "tensorflow":
+    if BACKEND != "tensorflow":
+        return keras.ops.matmul(a, keras.ops.swapaxes(b, -1, -2))
+    batch = a.shape[:-2], b.shape[:-2]
+    if len(batch[0]) < 2 or any(size != 1 for axes in batch for size in axes):
         return tf.matmul(a, b, transpose_b=True)
-    return keras.ops.matmul(a, keras.ops.swapaxes(b, -1, -2))
+    # TensorFlow 2.21 multiplies bfloat16 wrongly on processors with AMX where there are
+    # several batch axes and all are 1, for some lengths of `b` (50, 53, 63).
+    first = (0,) * len(batch[0])
+    product = tf.matmul(a[first], b[first], transpose_b=True)
+    return tf.reshape(product, (*batch[0], *sizes(product)))
 
 
 def get_mask(tensor: Tensor) -> Tensor | None:

@@ -126,6 +126,18 @@ def test_vjp_equals_the_backends_gradient():
     assert (to_numpy(found[2]) == 0).all()
 
 
+@pytest.mark.parametrize("length", [50, 53, 64])
+def test_matmul_transposed_of_one_head_in_bfloat16(length):
+    """TensorFlow's own is wrong for some lengths on processors with AMX."""
+    a, b = (
+        ops.cast(tensor(1, 1, size, 5, seed=size), "bfloat16") for size in (16, length)
+    )
+    exact = to_numpy(a)[0, 0] @ to_numpy(b)[0, 0].T
+    found, _ = value_and_gradients(_backend.matmul_transposed, a, b)
+    assert found.shape == (1, 1, 16, length)
+    np.testing.assert_allclose(found[0, 0], exact, rtol=1e-2, atol=1e-2)
+
+
 @pytest.mark.parametrize(
     ("start", "size"), [((1, 2), (2, 3)), ((0, 0), (4, 6)), ((0, 0), (4, 2))]
 )
