@@ -1,15 +1,12 @@
 """From image files to classes, in the graph: one code for Python and SavedModel."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from applications.images.batches import ImageData
-from applications.images.decoding import decode_file
-from applications.images.resizing import resize
 
 IMAGES_AT_ONCE = 256
 
@@ -38,16 +35,6 @@ class Classifier:
             "probabilities": probabilities,
         }
 
-    def pixels(self, path: str | Path) -> np.ndarray:
-        """One file as the model takes it, uint8 `(h, w, c)`.
-
-        Raises:
-            UserError: the file cannot be read or is no image.
-        """
-        height, width, channels = self.reader.image_shape
-        image = decode_file(path, channels)
-        return resize(image, (height, width), self.reader.aspect).numpy()
-
     def probabilities(self, images: np.ndarray) -> np.ndarray:
         """`(n, classes)` float32 of pixels `(n, h, w, c)`."""
         logits = self.model.predict(
@@ -67,5 +54,5 @@ class Classifier:
         """What is said of each file."""
         for start in range(0, len(paths), IMAGES_AT_ONCE):
             some = paths[start : start + IMAGES_AT_ONCE]
-            images = np.stack([self.pixels(path) for path in some])
+            images = np.stack([self.reader.read_file(path) for path in some])
             yield from self.said(self.probabilities(images))

@@ -66,7 +66,7 @@ def _shown(classifier: Classifier, data: ImageData, inputs: Sequence[str]) -> Sh
             f"A picture holds {_MOST} images at most. Received: {len(inputs)}."
         )
     if inputs:
-        images = np.stack([classifier.pixels(path) for path in inputs])
+        images = np.stack([classifier.reader.read_file(path) for path in inputs])
         truths = [Path(path).name for path in inputs]
     else:
         images, labels = data.arrays("test", _SEARCHED)

@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from applications.errors import require
 from applications.images.config import AugmentationConfig, ImageDataConfig
-from applications.pipeline.train_config import Config, TrainConfig
+from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Kind = Literal["vit", "cnn"]
 Pooling = Literal["class_token", "attention", "mean"]
@@ -76,21 +76,6 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassificationTrainConfig(TrainConfig):
-    """Training, with what only classifiers need."""
-
-    label_smoothing: Annotated[float, "share of a label spread over all classes"] = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            0 <= self.label_smoothing < 1,
-            "`label_smoothing` must be in [0, 1).",
-            label_smoothing=self.label_smoothing,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class ExportConfig:
     """What stands beside the SavedModel."""
 
@@ -106,14 +91,14 @@ class ImageClassificationConfig(Config):
     data: ImageDataConfig = field(default_factory=ImageDataConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
-    train: ClassificationTrainConfig = field(default_factory=ClassificationTrainConfig)
+    train: CrossentropyTrainConfig = field(default_factory=CrossentropyTrainConfig)
     export: ExportConfig = field(default_factory=ExportConfig)
 
 
 _SMALL = ImageClassificationConfig(
     augmentation=AugmentationConfig(flip=True),
     model=ModelConfig(positions="rotary_2d", drop_path=0.05),
-    train=ClassificationTrainConfig(
+    train=CrossentropyTrainConfig(
         epochs=16,
         optimizer="adamw",
         learning_rate=2e-3,
@@ -121,7 +106,6 @@ _SMALL = ImageClassificationConfig(
         warmup_steps=400,
         weight_decay=0.05,
         gradient_clip_norm=1.0,
-        label_smoothing=0.1,
     ),
 )
 
@@ -153,7 +137,7 @@ PRESETS = {
             filters=(8, 16),
             blocks_per_stage=1,
         ),
-        train=ClassificationTrainConfig(epochs=2),
+        train=CrossentropyTrainConfig(epochs=2, label_smoothing=0.0),
     ),
     "compare": replace(
         _SMALL_CNN,
@@ -174,7 +158,7 @@ PRESETS = {
             num_heads=12,
             intermediate_dim=384,
         ),
-        train=ClassificationTrainConfig(
+        train=CrossentropyTrainConfig(
             epochs=200,
             optimizer="adamw",
             learning_rate=1e-3,
@@ -182,7 +166,6 @@ PRESETS = {
             warmup_steps=2000,
             weight_decay=0.05,
             gradient_clip_norm=1.0,
-            label_smoothing=0.1,
             precision="mixed_bfloat16",
             jit_compile=True,
             strategy="mirrored",

@@ -1,11 +1,13 @@
 """From the bytes of an image file to the input of a model, everywhere the same."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 from applications.images.config import Aspect
-from applications.images.decoding import decode
+from applications.images.decoding import decode, decode_file
 from applications.images.resizing import resize
 
 
@@ -23,8 +25,15 @@ class ImageReader:
 
     def read(self, contents: tf.Tensor) -> tf.Tensor:
         """One file's bytes, a scalar string, to uint8 pixels of `image_shape`."""
-        height, width, channels = self.image_shape
-        return resize(decode(contents, channels), (height, width), self.aspect)
+        return self._fitted(decode(contents, self.image_shape[2]))
+
+    def read_file(self, path: Path | str) -> np.ndarray:
+        """One file to uint8 pixels of `image_shape`.
+
+        Raises:
+            UserError: The file cannot be read or is no image.
+        """
+        return self._fitted(decode_file(path, self.image_shape[2])).numpy()
 
     def read_batch(self, contents: tf.Tensor) -> tf.Tensor:
         """Bytes of any number of files, `(B,)`, to float32 `(B, *image_shape)`.
@@ -37,3 +46,6 @@ class ImageReader:
             fn_output_signature=tf.TensorSpec(self.image_shape, tf.uint8),
         )
         return tf.cast(pixels, tf.float32)
+
+    def _fitted(self, pixels: tf.Tensor | np.ndarray) -> tf.Tensor:
+        return resize(pixels, self.image_shape[:2], self.aspect)

@@ -69,6 +69,21 @@ class TrainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CrossentropyTrainConfig(TrainConfig):
+    """Training against classes: of a token, of an image."""
+
+    label_smoothing: Annotated[float, "share of a target spread over all classes"] = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            0 <= self.label_smoothing < 1,
+            "`label_smoothing` must be in [0, 1).",
+            label_smoothing=self.label_smoothing,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """What the config of every application has; applications add their groups."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from applications.errors import require
-from applications.pipeline.train_config import Config, TrainConfig
+from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Kind = Literal["transformer", "gru_bahdanau", "gru_luong", "gru"]
 
@@ -92,21 +92,15 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TranslationTrainConfig(TrainConfig):
+class TranslationTrainConfig(CrossentropyTrainConfig):
     """Training, with what only sequence models need."""
 
-    label_smoothing: Annotated[float, "share of a target spread over all classes"] = 0.1
     validation_sentences: Annotated[
         int, "validation sentences translated after each epoch for val_bleu"
     ] = 300
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            0 <= self.label_smoothing < 1,
-            "`label_smoothing` must be in [0, 1).",
-            label_smoothing=self.label_smoothing,
-        )
         require(
             self.validation_sentences > 0,
             "`validation_sentences` must be above 0.",

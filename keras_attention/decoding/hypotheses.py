@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from keras_attention.decoding.rules import is_among
+
 Tensor = Any
 
 
@@ -76,9 +78,7 @@ class Hypotheses(NamedTuple):
         place = ops.arange(max_length, dtype="int32")
         here = (place == self.lengths[..., None]) & ~still[..., None]  # (B, K, L)
         lengths = self.lengths + ops.cast(~still, "int32")
-        ends = lengths == max_length
-        for end_token in end_tokens:
-            ends = ends | (tokens == end_token)
+        ends = is_among(tokens, end_tokens) | (lengths == max_length)
         return Hypotheses(
             tokens=ops.where(here, tokens[..., None], self.tokens),
             lengths=lengths,

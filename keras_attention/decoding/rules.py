@@ -6,7 +6,8 @@ forbids a token. Searches take any number of them and apply them in order. A hyp
 with no token left is given up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from math import inf
 from typing import Any, NamedTuple
 
@@ -51,9 +52,14 @@ Rule = Callable[[Tensor, Prefix], Tensor]
 
 def as_tokens(token: int | Sequence[int]) -> tuple[int, ...]:
     """One token or several, of which there must be one at least, as a tuple."""
-    tokens = (token,) if isinstance(token, int) else tuple(token)
+    tokens = tuple(token) if isinstance(token, Iterable) else (token,)
     require(bool(tokens), "At least one token must be given.", token=token)
     return tokens
+
+
+def is_among(tokens: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    """Whether each of `tokens` is one of those `wanted`."""
+    return reduce(ops.logical_or, (tokens == one for one in wanted))
 
 
 class MinLength:
@@ -72,8 +78,8 @@ class MinLength:
         self.tokens = as_tokens(token)
 
     def __call__(self, log_probabilities: Tensor, prefix: Prefix) -> Tensor:
-        places = ops.arange(ops.shape(log_probabilities)[-1])[:, None]
-        is_end = ops.any(places == ops.convert_to_tensor(self.tokens), axis=-1)
+        places = ops.arange(ops.shape(log_probabilities)[-1])
+        is_end = is_among(places, self.tokens)
         early = prefix.lengths + 1 < self.min_length
         return _without(log_probabilities, early[..., None] & is_end)
 

@@ -139,9 +139,7 @@ class ImageCaptioner(keras.Model):
         target = keras.Input((None,), dtype="int32", name="target")
         memory = _read(reading, image)
         hidden = _written(text, target, memory, doubly_stochastic)
-        logits = keras.layers.Activation("linear", dtype="float32", name="logits")(
-            text.predict(hidden)
-        )
+        logits = _as_float32(text.predict(hidden))
         super().__init__(
             inputs={"image": image, "target": target}, outputs=logits, **kwargs
         )
@@ -344,3 +342,8 @@ class _DoublyStochastic(keras.layers.Layer):
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
+
+
+def _as_float32(logits: Tensor) -> Tensor:
+    """The output of the model, whatever its precision."""
+    return keras.layers.Activation("linear", dtype="float32", name="logits")(logits)

@@ -249,8 +249,8 @@ def write_rows(tensor: Tensor, start: Any, rows: Tensor) -> Tensor:
 def project(inputs: Tensor, kernel: Tensor, axes: int) -> Tensor:
     """`inputs` times `kernel` over the last and first `axes` of them.
 
-    XLA multiplies a single row by a kernel of heads in a plain loop, two rows by a
-    product of matrices: a step of decoding one sentence takes 1.5 times less with two.
+    XLA multiplies a single row by a kernel of heads in a plain loop, and two rows by a
+    product of matrices, which is faster in spite of the second: it is dropped.
     """
     is_one_row = all(size == 1 for size in inputs.shape[:-axes])
     if not is_one_row or BACKEND == "torch":

@@ -9,7 +9,7 @@ def test_the_graph_answers_as_python_does(data, digits):
     """Files through the graph of the SavedModel, and through the data pipeline."""
     classifier = Classifier(transformer(), data)
     paths = sorted(digits.glob("*/1*0.png"))
-    pixels = np.stack([classifier.pixels(path) for path in paths])
+    pixels = np.stack([classifier.reader.read_file(path) for path in paths])
     expected = classifier.probabilities(pixels)
     contents = tf.constant([path.read_bytes() for path in paths])
     answer = tf.function(classifier.answer)(contents)
@@ -28,6 +28,6 @@ def test_a_file_is_what_training_sees(data, digits):
     images, labels = data.arrays("test")
     seen = {image.tobytes() for image in images}
     paths = digits.glob("*/*.png")
-    found = {classifier.pixels(path).tobytes() for path in paths}
+    found = {classifier.reader.read_file(path).tobytes() for path in paths}
     assert len(labels) > 50
     assert seen <= found

@@ -65,12 +65,14 @@ def test_c35_greedy_and_beams_of_any_width_agree(search):
     np.testing.assert_allclose(found.log_probabilities, [[-1.108663]], atol=1e-6)
 
 
-@pytest.mark.parametrize("ends", [3, (END, 3)], ids=["one", "several"])
+@pytest.mark.parametrize(
+    "ends", [3, np.int64(3), (END, 3)], ids=["one", "of NumPy", "several"]
+)
 def test_each_of_the_end_tokens_ends(ends):
     search = GreedySearch(6, START, ends, PAD, min_length=2)
     (found,) = decode(search, [c35()], batch_size=1)
     # `min_length` forbids each of them at first: 4 takes the place of 3.
-    written = [4, END, 3] if ends == 3 else [4, END]
+    written = [4, END, 3] if np.ndim(ends) == 0 else [4, END]
     assert found.tokens[0, 0, : found.lengths[0, 0]].tolist() == written
 
 
