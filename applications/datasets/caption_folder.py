@@ -1,17 +1,21 @@
 """The builder `caption_folder`: a user's own images, with a file of their captions."""
 
-import hashlib
-import re
 import sys
-import zlib
 from pathlib import Path
 from typing import Any, ClassVar
 
+import tensorflow_datasets as tfds
+
 from applications.datasets.caption_builder import CaptionBuilder
-from applications.datasets.captioned import Captioned, by_group, subject
+from applications.datasets.captioned import Captioned, subject
 from applications.datasets.errors import DataError
-from applications.datasets.image_folder import ENDINGS, FolderConfig
-from applications.datasets.pairs import SPLITS
+from applications.datasets.image_folder import (
+    ENDINGS,
+    FolderConfig,
+    named_after,
+    split_files,
+    split_of,
+)
 
 CAPTIONS = "captions.tsv"
 
@@ -20,15 +24,18 @@ class CaptionFolder(CaptionBuilder):
     """A folder of images and a `captions.tsv` of `file<TAB>caption` lines in it.
 
     PNG, JPEG, BMP and GIF files of any size and mode, stored as they are; UTF-8, no
-    header. Several lines of one file are several captions of one image. If every file
-    is in a folder `train`, `validation` or `test`, and none of these is empty, that is
-    its split; else an image goes by the hash of its file's content
-    (`applications.datasets.pairs.split_name`: 5 % test, 5 % validation), so that copies
-    are never on two sides. Different images with equal captions may be: photographs
-    of two dogs are no leak. An image held out by its folder whose copy also stands in
-    train is left out, and so is one without a caption, which is said on standard error.
+    header. Several lines of one file are several captions of one image. A file in a
+    folder `train`, `validation` or `test` is of that split (in upper or lower case;
+    `val`, `valid` and `dev` are validation). Without these an image goes by the hash of
+    its file's content (`applications.datasets.pairs.split_name`: 5 % test, 5 %
+    validation), so that copies are never on two sides; a split without a folder is
+    filled from train by the same rule. Different images with equal captions may be on
+    two sides: photographs of two dogs are no leak. An image held out by its folder
+    whose copy also stands in train, or in test for one of validation, is left out, and
+    so is one without a caption, which is said on standard error.
     """
 
+    VERSION = tfds.core.Version("1.1.0")
     LICENSE = "The user's own."
     IMAGE: ClassVar[dict[str, Any]] = {"shape": (None, None, 3)}
 
@@ -55,9 +62,7 @@ def config_of(folder: Path) -> FolderConfig:
     for key, texts in _captions(folder).items():
         state = (folder / key).stat()
         listing.append(f"{key}\t{state.st_size}\t{state.st_mtime_ns}\t{texts}")
-    stem = re.sub(r"\W", "_", folder.resolve().name, flags=re.ASCII)
-    digest = zlib.crc32("\n".join(listing).encode("utf-8", "surrogateescape"))
-    return FolderConfig(name=f"{stem}-{digest:08x}", path=str(folder))
+    return named_after(folder, listing)
 
 
 def read(folder: Path) -> list[Captioned]:
@@ -78,8 +83,7 @@ def read(folder: Path) -> list[Captioned]:
     if without:
         print(f"Left out {without} images without a caption", file=sys.stderr)
     return [
-        Captioned(key, folder / key, tuple(texts), _digest(folder / key))
-        for key, texts in captions.items()
+        Captioned(key, folder / key, tuple(texts)) for key, texts in captions.items()
     ]
 
 
@@ -87,21 +91,13 @@ def split(images: list[Captioned]) -> dict[str, list[Captioned]]:
     """Split images by their folder or, where that says nothing, by their content.
 
     Raises:
-        DataError: A split is empty.
+        DataError: A split is empty or has only copies, or a file cannot be read.
     """
-    folders = {image.key.partition("/")[0] for image in images}
-    if folders == set(SPLITS):
-        parts = {name: _inside(images, name) for name in SPLITS}
-        _drop_copies(parts)
-    else:
-        parts = by_group(images)
-    for name, part in parts.items():
-        if not part:
-            raise DataError(
-                f"There are too few images to be split: none is for {name}. Add "
-                "images, or put them into folders train, validation and test."
-            )
-    return parts
+    by_path = {image.path: image for image in images}
+    paths = split_files(
+        {image.path: split_of(image.key.partition("/")[0]) for image in images}
+    )
+    return {name: [by_path[path] for path in part] for name, part in paths.items()}
 
 
 def _captions(folder: Path) -> dict[str, list[str]]:
@@ -144,29 +140,3 @@ def _columns(line: bytes, folder: Path, where: str) -> tuple[str, str]:
     if not (folder / key).is_file():
         raise DataError(f"{where}: there is no file {name} in {folder}.")
     return key, caption
-
-
-def _digest(path: Path) -> str:
-    """A key for the content: equal for equal files, and small."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _inside(images: list[Captioned], folder: str) -> list[Captioned]:
-    return [image for image in images if image.key.startswith(f"{folder}/")]
-
-
-def _drop_copies(parts: dict[str, list[Captioned]]) -> None:
-    """Leave out what is held out although its copy stands in train."""
-    seen = {image.group for image in parts["train"]}
-    for name in ("validation", "test"):
-        kept = [image for image in parts[name] if image.group not in seen]
-        left_out = len(parts[name]) - len(kept)
-        if left_out:
-            print(
-                f"Left out {left_out} images of {name} that also stand in train",
-                file=sys.stderr,
-            )
-        parts[name] = kept

@@ -18,14 +18,14 @@ class Captioned(NamedTuple):
         key: Names the image within its set.
         path: Its file.
         captions: One or more, as written.
-        group: What its split is the hash of.
+        group: What its split is the hash of; empty where its folder or file says it.
         kin: Another name that images on two sides must not share; empty if none.
     """
 
     key: str
     path: Path
     captions: tuple[str, ...]
-    group: str
+    group: str = ""
     kin: str = ""
 
     @property
@@ -47,22 +47,16 @@ def subject(caption: str) -> str:
     return rest if rest and first in _ARTICLES else f"{first} {rest}".rstrip()
 
 
-def by_group(images: Iterable[Captioned]) -> dict[str, list[Captioned]]:
-    """Split images by the hash of their group, the rule of `pairs.split_name`."""
+def split(images: Iterable[Captioned]) -> dict[str, list[Captioned]]:
+    """Split images by the hash of their group (`pairs.split_name`), without leaks.
+
+    A held-out image with a caption or a kin that is in train is dropped. Captions are
+    equal if their words are, whatever the article in front, so that sets which hash
+    their captions agree on the side of `A tiger.` and `tiger`.
+    """
     parts: dict[str, list[Captioned]] = {name: [] for name in SPLITS}
     for image in images:
         parts[split_name(image.group)].append(image)
-    return parts
-
-
-def split(images: Iterable[Captioned]) -> dict[str, list[Captioned]]:
-    """Split images by their group, and drop those held out that train gives away.
-
-    Those are the ones with a caption or a kin that is in train. Captions are equal if
-    their words are, whatever the article in front, so that sets which hash their
-    captions agree on the side of `A tiger.` and `tiger`.
-    """
-    parts = by_group(images)
     seen = set().union(*(image.marks for image in parts["train"])) - {"kin "}
     for name in ("validation", "test"):
         parts[name] = [image for image in parts[name] if not image.marks & seen]

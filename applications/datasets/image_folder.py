@@ -5,7 +5,7 @@ import hashlib
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,9 +98,14 @@ def config_of(path: Path) -> FolderConfig:
         state = file.path.stat()
         name = file.path.relative_to(path).as_posix()
         listing.append(f"{name}\t{state.st_size}\t{state.st_mtime_ns}")
-    stem = re.sub(r"\W", "_", path.resolve().name, flags=re.ASCII)
+    return named_after(path, listing)
+
+
+def named_after(folder: Path, listing: Iterable[str]) -> FolderConfig:
+    """Name a configuration after a folder and a line for each thing it is made of."""
+    stem = re.sub(r"\W", "_", folder.resolve().name, flags=re.ASCII)
     digest = zlib.crc32("\n".join(listing).encode("utf-8", "surrogateescape"))
-    return FolderConfig(name=f"{stem}-{digest:08x}", path=str(path))
+    return FolderConfig(name=f"{stem}-{digest:08x}", path=str(folder))
 
 
 def files(folder: Path) -> list[LabelledFile]:
@@ -132,6 +137,16 @@ def files(folder: Path) -> list[LabelledFile]:
     return found
 
 
+def split_of(folder: str) -> str | None:
+    """The split that a folder of this name stands for, if any.
+
+    Examples:
+    >>> split_of("Val"), split_of("photos")
+    ('validation', None)
+    """
+    return _SPLIT_FOLDERS.get(folder.lower())
+
+
 def class_names(found: Iterable[LabelledFile]) -> list[str]:
     """The classes in the order of their names, which is that of their labels."""
     return sorted({file.label for file in found})
@@ -143,18 +158,39 @@ def split(found: list[LabelledFile]) -> dict[str, list[LabelledFile]]:
     Raises:
         DataError: A split is empty, has only copies, or train lacks a class.
     """
-    given = {file.split for file in found}
-    parts: dict[str, list[LabelledFile]] = {name: [] for name in SPLITS}
-    contents: dict[Path, bytes] = {}
-    for file in found:
-        contents[file.path] = content = _content(file.path)
-        hashed = split_name(content)
-        if file.split in ("validation", "test"):
-            parts[file.split].append(file)
-        else:
-            parts["train" if hashed in given else hashed].append(file)
+    by_path = {file.path: file for file in found}
+    paths = split_files({file.path: file.split for file in found})
+    parts = {name: [by_path[path] for path in part] for name, part in paths.items()}
+    trained = class_names(parts["train"])
+    missing = [name for name in class_names(found) if name not in trained]
+    if missing:
+        raise DataError(f"The class {missing[0]} has no image to train on.")
+    return parts
+
+
+def split_files(given: Mapping[Path, str | None]) -> dict[str, list[Path]]:
+    """Split files by the split whose folder each is in, if any, or by their content.
+
+    A split that no file is in is filled from the files of train and of no split.
+
+    Raises:
+        DataError: A split is empty or has only copies, or a file cannot be read.
+    """
+    parts: dict[str, list[Path]] = {name: [] for name in SPLITS}
+    contents = {path: _content(path) for path in given}
+    there = set(given.values())
+    for path, own in given.items():
+        hashed = split_name(contents[path])
+        if own not in ("validation", "test"):
+            own = "train" if hashed in there else hashed
+        parts[own].append(path)
     _drop_copies(parts, contents)
-    _check(parts, class_names(found))
+    for name, part in parts.items():
+        if not part:
+            raise DataError(
+                f"There are too few images to be split by their hash: none is for "
+                f"{name}. Add images, or make folders train, validation and test."
+            )
     return parts
 
 
@@ -164,7 +200,7 @@ def _parents(folder: Path) -> list[tuple[str | None, Path]]:
     They are splits if `train` holds folders itself. A class may have that name too,
     with its images directly inside.
     """
-    found = [(_SPLIT_FOLDERS.get(path.name.lower()), path) for path in _folders(folder)]
+    found = [(split_of(path.name), path) for path in _folders(folder)]
     if not any(name == "train" and _folders(path) for name, path in found):
         return [(None, folder)]
     for name, path in found:
@@ -231,14 +267,12 @@ def _content(path: Path) -> bytes:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _drop_copies(
-    parts: dict[str, list[LabelledFile]], contents: dict[Path, bytes]
-) -> None:
+def _drop_copies(parts: dict[str, list[Path]], contents: dict[Path, bytes]) -> None:
     """Leave out what is held out although its copy stands in train, or in test."""
-    seen = {contents[file.path] for file in parts["train"]}
+    seen = {contents[path] for path in parts["train"]}
     # Test goes first: of two copies it keeps its own.
     for name, others in (("test", "train"), ("validation", "train or test")):
-        kept = [file for file in parts[name] if contents[file.path] not in seen]
+        kept = [path for path in parts[name] if contents[path] not in seen]
         left_out = len(parts[name]) - len(kept)
         if left_out and not kept:
             raise DataError(
@@ -251,16 +285,4 @@ def _drop_copies(
                 file=sys.stderr,
             )
         parts[name] = kept
-        seen.update(contents[file.path] for file in kept)
-
-
-def _check(parts: dict[str, list[LabelledFile]], names: list[str]) -> None:
-    for name, part in parts.items():
-        if not part:
-            raise DataError(
-                f"There are too few images to be split by their hash: none is for "
-                f"{name}. Add images, or make folders train, validation and test."
-            )
-    missing = [name for name in names if name not in class_names(parts["train"])]
-    if missing:
-        raise DataError(f"The class {missing[0]} has no image to train on.")
+        seen.update(contents[path] for path in kept)

@@ -1,5 +1,6 @@
 """One function that gives any set of captioned images, as files, split by split."""
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,10 +58,10 @@ def load_captions(
         data_dir: The folder of prepared sets. Defaults to TFDS's own.
 
     Returns:
-        A dataset of `{"image": string, "captions": (n,) string, "key": string}`: the
-        content of the image's file, alpha included where it has any, its captions as
-        they were written, and its name within the set. A set that is not prepared yet
-        is prepared first, announced by one line on standard error.
+        A dataset of `{"image": string, "captions": (n,) string, "key": string, "set":
+        string}`: the content of the image's file, alpha included where it has any, its
+        captions as they were written, its name within the set, and the set. A set that
+        is not prepared yet is prepared first, announced by one line on standard error.
 
     Raises:
         UserError: The name or split is unknown, the set is not one of captioned
@@ -74,7 +75,10 @@ def load_captions(
         for one, builder in zip(names, builders, strict=True):
             if not builder.is_prepared():
                 prepare(one, builder, _INSTEAD)
-    parts = [_rows(builder, split) for builder in builders]
+    parts = [
+        _rows(builder, split).map(functools.partial(_marked, name=one))
+        for one, builder in zip(names, builders, strict=True)
+    ]
     if len(parts) > 1 and split != "train":
         trains = [_subjects(_rows(builder, "train")) for builder in builders]
         parts = [
@@ -164,6 +168,11 @@ def _rows(builder: "tfds.core.DatasetBuilder", split: str) -> "tf.data.Dataset":
         }
 
     return rows.map(uniform)
+
+
+def _marked(row: dict, name: str) -> dict:
+    """A row that says of which set it is."""
+    return {**row, "set": name}
 
 
 def _subjects(rows: "tf.data.Dataset") -> set[str]:

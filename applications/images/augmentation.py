@@ -8,7 +8,7 @@ made of the seed, the epoch and the batch's number, and the layers draw from tha
 import keras
 import tensorflow as tf
 
-from applications.images.config import AugmentationConfig
+from applications.images.config import AugmentationConfig, GeometryConfig
 
 _FULL_TURN = 360
 # A layer without a seed would draw one from Python's random numbers; none is used.
@@ -33,6 +33,61 @@ class KeyedSeeds(keras.random.SeedGenerator):
         return tf.random.experimental.stateless_fold_in(self.key, self.drawn)
 
 
+class Geometry:
+    """Moves the pixels of a batch of images; what they show stays what it is.
+
+    Args:
+        config: What is moved, and how far.
+
+    Call args:
+        images: `(B, height, width, channels)` float32, values from 0 to 255.
+        seeds: Where its random numbers come from.
+
+    Returns:
+        Images of the same shape. What moves into view repeats the nearest edge.
+    """
+
+    def __init__(self, config: GeometryConfig):
+        self._layers = _geometry(config)
+
+    def __call__(self, images: tf.Tensor, seeds: KeyedSeeds) -> tf.Tensor:
+        for layer in self._layers:
+            drawn = layer.get_random_transformation(images, seed=seeds)
+            images = layer.transform_images(images, drawn)
+        return images
+
+
+class Backgrounds:
+    """Lays images with transparent parts on a ground of one colour.
+
+    Between an image over black and the same over white lies that over any colour:
+    `black + (white - black) * colour / 255`.
+
+    Args:
+        share: Of the images that get a random colour; the others lie on white, to the
+            bit as they are read for everything but training.
+
+    Call args:
+        images: `(B, height, width, 2 * channels)`, 0..255, as
+            `ImageReader.read_grounds` makes them.
+        seeds: Where its random numbers come from.
+
+    Returns:
+        `(B, height, width, channels)` float32.
+    """
+
+    def __init__(self, share: float):
+        self.share = share
+
+    def __call__(self, images: tf.Tensor, seeds: KeyedSeeds) -> tf.Tensor:
+        black, white = tf.split(tf.cast(images, tf.float32), 2, axis=-1)
+        count, channels = tf.shape(black)[0], black.shape[-1]
+        uniform = tf.random.stateless_uniform
+        colors = uniform((count, 1, 1, channels), seeds.next())
+        chosen = uniform((count, 1, 1, 1), seeds.next()) < self.share
+        return black + (white - black) * tf.where(chosen, colors, 1.0)
+
+
 class Augmentation:
     """Changes batches of images and labels; a whole batch at a time.
 
@@ -50,7 +105,7 @@ class Augmentation:
     """
 
     def __init__(self, config: AugmentationConfig):
-        self._geometry = _geometry(config)
+        self._geometry = Geometry(config)
         self._mixing = _mixing(config)
 
     def __call__(
@@ -58,9 +113,7 @@ class Augmentation:
     ) -> tuple[tf.Tensor, tf.Tensor]:
         seeds = KeyedSeeds(key)
         images, labels = tf.cast(images, tf.float32), tf.cast(labels, tf.float32)
-        for layer in self._geometry:
-            drawn = layer.get_random_transformation(images, seed=seeds)
-            images = layer.transform_images(images, drawn)
+        images = self._geometry(images, seeds)
         if self._mixing is None:
             return images, labels
         drawn = self._mixing.get_random_transformation(images, seed=seeds)
@@ -75,7 +128,7 @@ class Augmentation:
         )
 
 
-def _geometry(config: AugmentationConfig) -> list[keras.layers.Layer]:
+def _geometry(config: GeometryConfig) -> list[keras.layers.Layer]:
     """The layers that move pixels, in the order in which they are applied."""
     layers = []
     moved = {"fill_mode": "nearest", **_OPTIONS}

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import tensorflow as tf
 
+from applications.datasets.labelled import require_classes
 from applications.datasets.load_images import ImageSet, describe, load_images
 from applications.errors import UserError
 from applications.images.augmentation import Augmentation
@@ -23,6 +24,10 @@ from applications.images.reader import ImageReader
 MEMORY_BYTES = 2**30
 
 _READ_AT_ONCE = 1024
+
+# For what is mapped over images: it consists of operations of the graph, and to look
+# through its Python for loops and branches takes TensorFlow seconds at every start.
+as_written = tf.autograph.experimental.do_not_convert
 
 
 @dataclass
@@ -79,11 +84,6 @@ class ImageData:
         """Training batches by epoch."""
         pixels = self._pixels("train")
         examples = int(pixels.cardinality())
-        if self._fits(pixels):
-            shuffled = _shuffled_in_memory(*_arrays(pixels))
-        else:
-            room = MEMORY_BYTES // math.prod(self.image_shape)
-            shuffled = _shuffled_by_buffer(pixels, room)
         augmentation = Augmentation(self.augmentation)
 
         def changed(
@@ -92,7 +92,7 @@ class ImageData:
             return augmentation(images, tf.one_hot(labels, self.num_classes), key)
 
         return TrainingImages(
-            shuffled, changed, examples, self.config.batch_size, self.seed
+            shuffled(pixels), changed, examples, self.config.batch_size, self.seed
         )
 
     @cached_property
@@ -101,10 +101,9 @@ class ImageData:
 
     def evaluation_batches(self, split: str) -> tf.data.Dataset:
         """All images of a split in order, unchanged: float32 images and labels."""
-        pixels = self._pixels(split)
-        if self._fits(pixels):
-            pixels = tf.data.Dataset.from_tensor_slices(_arrays(pixels))
+        pixels = kept(self._pixels(split))
 
+        @as_written
         def finished(images: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
             return tf.cast(images, tf.float32), tf.one_hot(labels, self.num_classes)
 
@@ -122,21 +121,18 @@ class ImageData:
         """Images as the model takes them, still uint8, and labels; up to the limit."""
         name, data_dir = self.config.name, self.config.data_dir
         if self.known is not None:
-            _require_classes(self.known, describe(name, data_dir), name)
+            found = describe(name, data_dir)
+            require_classes(name, self.known.class_names, found.class_names)
         rows = load_images(name, split, data_dir)
         limit = getattr(self.config, f"{split}_limit")
         if not int(rows.cardinality()):
             raise UserError(f"{self.config.name} has no images for {split}.")
         reader = self.reader
         return (rows if limit is None else rows.take(limit)).map(
-            lambda row: (reader.read(row["image"]), row["label"]),
+            as_written(lambda row: (reader.read(row["image"]), row["label"])),
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
-
-    def _fits(self, pixels: tf.data.Dataset) -> bool:
-        size = int(pixels.cardinality()) * math.prod(self.image_shape)
-        return size <= MEMORY_BYTES
 
 
 class TrainingImages:
@@ -177,6 +173,7 @@ class TrainingImages:
         """Return the batches of one epoch: float32 images and labels."""
         key = tf.stack([self._seed, tf.cast(number, tf.int32)])
 
+        @as_written
         def changed(
             batch: tf.Tensor, content: tuple[tf.Tensor, tf.Tensor]
         ) -> tuple[tf.Tensor, tf.Tensor]:
@@ -190,18 +187,33 @@ class TrainingImages:
         )
 
 
-def _require_classes(known: ImageSet, found: ImageSet, name: str) -> None:
-    """Refuse a set whose classes are not those a model was trained on."""
-    if known.class_names != found.class_names:
-        names, there = set(known.class_names), set(found.class_names)
-        changes = [
-            f"{'new' if one in there else 'gone'}: {one}"
-            for one in sorted(names ^ there)
-        ]
-        raise UserError(
-            f"The classes of {name} are not those the model was trained on; "
-            f"{', '.join(changes)}. Train a new run."
-        )
+def shuffled(
+    pixels: tf.data.Dataset,
+) -> Callable[[tf.Tensor, int], tf.data.Dataset]:
+    """What `TrainingImages` shuffles: in memory where the images fit, else by a buffer.
+
+    Args:
+        pixels: uint8 images of one shape, each with a number; of a known length.
+    """
+    if _fits(pixels):
+        return _shuffled_in_memory(*_arrays(pixels))
+    return _shuffled_by_buffer(pixels, MEMORY_BYTES // _bytes_of_one(pixels))
+
+
+def kept(pixels: tf.data.Dataset) -> tf.data.Dataset:
+    """The same images and numbers, read once and from memory where they fit."""
+    if not _fits(pixels):
+        return pixels
+    return tf.data.Dataset.from_tensor_slices(_arrays(pixels))
+
+
+def _fits(pixels: tf.data.Dataset) -> bool:
+    return int(pixels.cardinality()) * _bytes_of_one(pixels) <= MEMORY_BYTES
+
+
+def _bytes_of_one(pixels: tf.data.Dataset) -> int:
+    image, _ = pixels.element_spec
+    return math.prod(image.shape)
 
 
 def _shuffled_in_memory(
@@ -215,7 +227,9 @@ def _shuffled_in_memory(
         order = tf.range(len(labels))
         order = tf.random.experimental.stateless_shuffle(order, key)
         rows = tf.data.Dataset.from_tensor_slices(order).batch(batch_size)
-        return rows.map(lambda row: (tf.gather(images, row), tf.gather(labels, row)))
+        return rows.map(
+            as_written(lambda row: (tf.gather(images, row), tf.gather(labels, row)))
+        )
 
     return batches
 

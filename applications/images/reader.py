@@ -1,5 +1,7 @@
 """From the bytes of an image file to the input of a model, everywhere the same."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,8 +9,10 @@ import numpy as np
 import tensorflow as tf
 
 from applications.images.config import Aspect
-from applications.images.decoding import decode, decode_file
+from applications.images.decoding import OPAQUE, WHITE, decode, decode_file
 from applications.images.resizing import resize
+
+BLACK = 0
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,19 @@ class ImageReader:
 
     def read(self, contents: tf.Tensor) -> tf.Tensor:
         """One file's bytes, a scalar string, to uint8 pixels of `image_shape`."""
-        return self._fitted(decode(contents, self.image_shape[2]))
+        return _reading(self.image_shape, self.aspect, WHITE)(contents)
+
+    def read_grounds(self, contents: tf.Tensor) -> tf.Tensor:
+        """One file over black, and in further channels over white, as `read` gives it.
+
+        What is transparent, or beside a padded image, differs between the two. So they
+        are the image over any ground (`augmentation.Backgrounds`), and its `opacity`.
+        """
+        over = [
+            _reading(self.image_shape, self.aspect, ground)(contents)
+            for ground in (BLACK, WHITE)
+        ]
+        return tf.concat(over, axis=-1)
 
     def read_file(self, path: Path | str) -> np.ndarray:
         """One file to uint8 pixels of `image_shape`.
@@ -33,7 +49,8 @@ class ImageReader:
         Raises:
             UserError: The file cannot be read or is no image.
         """
-        return self._fitted(decode_file(path, self.image_shape[2])).numpy()
+        pixels = decode_file(path, self.image_shape[2])
+        return resize(pixels, self.image_shape[:2], self.aspect).numpy()
 
     def read_batch(self, contents: tf.Tensor) -> tf.Tensor:
         """Bytes of any number of files, `(B,)`, to float32 `(B, *image_shape)`.
@@ -47,5 +64,22 @@ class ImageReader:
         )
         return tf.cast(pixels, tf.float32)
 
-    def _fitted(self, pixels: tf.Tensor | np.ndarray) -> tf.Tensor:
-        return resize(pixels, self.image_shape[:2], self.aspect)
+
+@functools.cache
+def _reading(
+    image_shape: tuple[int, int, int], aspect: Aspect, background: int
+) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Reads one file over a ground; traced once, for every split and endpoint."""
+
+    def read(contents: tf.Tensor) -> tf.Tensor:
+        pixels = decode(contents, image_shape[2], background)
+        return resize(pixels, image_shape[:2], aspect, background)
+
+    signature = [tf.TensorSpec([], tf.string)]
+    return tf.function(read, input_signature=signature, autograph=False)
+
+
+def opacity(grounds: tf.Tensor) -> tf.Tensor:
+    """How opaque each pixel is, 0..1, `(..., h, w)` of what `read_grounds` gives."""
+    black, white = tf.split(tf.cast(grounds, tf.float32), 2, axis=-1)
+    return 1 - tf.reduce_mean(white - black, axis=-1) / OPAQUE

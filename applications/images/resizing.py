@@ -1,5 +1,7 @@
 """Pixels of any size to the size a model takes, inside a TensorFlow graph."""
 
+from functools import partial
+
 import tensorflow as tf
 
 from applications.images.config import Aspect
@@ -7,7 +9,10 @@ from applications.images.decoding import WHITE
 
 
 def resize(
-    pixels: tf.Tensor, size: tuple[int, int], aspect: Aspect = "crop"
+    pixels: tf.Tensor,
+    size: tuple[int, int],
+    aspect: Aspect = "crop",
+    background: int = WHITE,
 ) -> tf.Tensor:
     """Return uint8 pixels `(height, width, channels)` as `(*size, channels)`.
 
@@ -19,12 +24,18 @@ def resize(
         pixels: An image, as `decode` returns it.
         size: Height and width of the result.
         aspect: Where the shape differs, `"crop"` takes the largest part of the middle
-            that has the right one, `"pad"` shows all of it in the middle of a white
+            that has the right one, `"pad"` shows all of it in the middle of an empty
             ground, and `"stretch"` distorts it.
+        background: The gray value of that ground.
     """
     shape = tf.shape(pixels)[:2]
     same = tf.reduce_all(shape == size)
-    resized = tf.cond(same, lambda: pixels, lambda: _METHODS[aspect](pixels, size))
+    methods = {
+        "stretch": _stretched,
+        "crop": _cropped,
+        "pad": partial(_padded, background=background),
+    }
+    resized = tf.cond(same, lambda: pixels, lambda: methods[aspect](pixels, size))
     return tf.ensure_shape(resized, (*size, pixels.shape[-1]))
 
 
@@ -42,7 +53,7 @@ def _cropped(pixels: tf.Tensor, size: tuple[int, int]) -> tf.Tensor:
     return _stretched(pixels[top : top + height, left : left + width], size)
 
 
-def _padded(pixels: tf.Tensor, size: tuple[int, int]) -> tf.Tensor:
+def _padded(pixels: tf.Tensor, size: tuple[int, int], background: int) -> tf.Tensor:
     shape = tf.shape(pixels)[:2]
     inner = _scaled(shape, tf.reduce_min(size / shape), size)
     before = (size - inner) // 2
@@ -50,7 +61,7 @@ def _padded(pixels: tf.Tensor, size: tuple[int, int]) -> tf.Tensor:
     return tf.pad(
         _stretched(pixels, inner),
         tf.concat([margins, [[0, 0]]], axis=0),
-        constant_values=tf.constant(WHITE, tf.uint8),
+        constant_values=tf.constant(background, tf.uint8),
     )
 
 
@@ -62,6 +73,3 @@ def _scaled(
     """`shape` times `factor` in whole pixels, at least 1 and within `largest`."""
     scaled = tf.cast(tf.round(tf.cast(shape, tf.float64) * factor), tf.int32)
     return tf.clip_by_value(scaled, 1, largest)
-
-
-_METHODS = {"stretch": _stretched, "crop": _cropped, "pad": _padded}

@@ -77,13 +77,35 @@ def test_folders_of_splits_are_kept_and_copies_left_out(tmp_path, capsys):
     assert capsys.readouterr().err == said
 
 
-def test_a_missing_folder_of_a_split_means_by_content(tmp_path):
+@pytest.mark.parametrize("name", ["val", "valid", "Dev", "VALIDATION"])
+def test_validation_has_other_names(tmp_path, name):
+    given_names = {"Train": range(5), name: [7], "test": [8]}
+    parts = split(read(given(tmp_path / "x", **given_names)))
+    assert {name: len(part) for name, part in parts.items()} == {
+        "train": 5,
+        "validation": 1,
+        "test": 1,
+    }
+    assert names(parts["validation"]) == ["7.png"]
+
+
+def test_a_missing_folder_of_a_split_is_filled_from_train_and_not_from_test(tmp_path):
     parts = split(read(given(tmp_path / "x", train=range(60), test=range(60, 70))))
-    assert any(image.key.startswith("train/") for image in parts["validation"])
+    assert names(parts["test"]) == [f"{i}.png" for i in range(60, 70)]
+    assert parts["validation"]
+    held = parts["train"] + parts["validation"]
+    assert all(image.key.startswith("train/") for image in held)
+    assert len(held) == 60
+
+
+def test_what_is_in_no_folder_of_a_split_is_for_training(tmp_path):
+    parts = split(read(given(tmp_path / "x", more=range(5), val=[7], test=[8])))
+    assert names(parts["train"]) == [f"{i}.png" for i in range(5)]
+    assert (names(parts["validation"]), names(parts["test"])) == (["7.png"], ["8.png"])
 
 
 def test_too_few_images_are_refused(tmp_path):
-    with pytest.raises(DataError, match="too few images to be split: none is for"):
+    with pytest.raises(DataError, match="too few images to be split"):
         split(read(given(tmp_path / "x", train=[1, 2])))
 
 

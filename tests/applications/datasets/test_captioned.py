@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from applications.datasets.captioned import (
-    Captioned,
-    by_group,
-    split,
-    subject,
-    transparent_png,
-)
+from applications.datasets.captioned import Captioned, split, subject, transparent_png
 from applications.datasets.errors import DataError
 from applications.datasets.pairs import split_name
 
@@ -48,8 +42,7 @@ def test_subject_is_a_caption_without_its_article(caption, expected):
 
 def test_images_go_where_the_hash_of_their_group_says():
     images = [image(name, name, split=name) for name in GROUPS]
-    assert keys(by_group(images)) == {name: [name] for name in GROUPS}
-    assert split(images) == by_group(images)
+    assert keys(split(images)) == {name: [name] for name in GROUPS}
 
 
 def test_what_train_gives_away_is_not_held_out():

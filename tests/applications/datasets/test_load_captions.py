@@ -49,6 +49,7 @@ def test_a_folder_is_prepared_once_with_one_line(folder, tmp_path, capfd):
         number = row["key"].decode().removesuffix(".png").rpartition("/")[2]
         said = [text.decode() for text in row["captions"]]
         assert said == [f"Picture {number}.", "a picture"]
+        assert row["set"].decode() == str(folder)
     output, errors = capfd.readouterr()
     assert not output
     assert errors.count(f"Preparing {folder} in ") == 1
@@ -78,6 +79,8 @@ def test_joined_sets_give_nothing_of_train_away(tmp_path):
         "test": {"test/two.png"},
     }
     assert int(joined["test"].cardinality()) == 1
+    sources = [row["set"].decode() for row in joined["train"].as_numpy_iterator()]
+    assert sources == [first, second]
 
 
 def test_ours_are_found_by_name(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from applications.images.augmentation import Augmentation, KeyedSeeds
+from applications.images.augmentation import Augmentation, Backgrounds, KeyedSeeds
 from applications.images.config import AugmentationConfig
 
 COUNT, SIDE = 61, 29
@@ -142,3 +142,40 @@ def test_making_the_layers_draws_no_random_number():
     before = random.getstate()
     Augmentation(AugmentationConfig(**EVERYTHING, mix="mixup"))
     assert random.getstate() == before
+
+
+def grounds():
+    """The same images, half transparent on the left, over black and over white."""
+    color = (
+        np.random.default_rng(0).integers(0, 256, (COUNT, 5, 8, 3)).astype("float32")
+    )
+    alpha = np.repeat([0.5, 1.0], 4)[:, None]
+    over = [color * alpha + ground * (1 - alpha) for ground in (0, 255)]
+    return color, alpha, np.concatenate(over, axis=-1)
+
+
+def test_without_random_colors_images_lie_on_white():
+    _, _, images = grounds()
+    output = Backgrounds(0.0)(images, KeyedSeeds(KEY)).numpy()
+    np.testing.assert_array_equal(output, images[..., 3:].astype("float32"))
+
+
+def test_a_random_color_shows_where_an_image_is_transparent():
+    color, alpha, images = grounds()
+    output = Backgrounds(1.0)(images, KeyedSeeds(KEY)).numpy()
+    np.testing.assert_allclose(output[:, :, 4:], color[:, :, 4:], atol=1e-3)
+    behind = ((output - color * alpha) / (1 - alpha[:4].mean()))[:, :, :4]
+    assert np.ptp(behind, axis=(1, 2)).max() < 0.01  # one colour behind an image
+    colors = behind.mean(axis=(1, 2))  # (B, 3)
+    assert colors.min() > -0.01
+    assert colors.max() < 255.01
+    assert np.all(colors.std(axis=0) > 50)
+    again = Backgrounds(1.0)(images, KeyedSeeds(KEY)).numpy()
+    np.testing.assert_array_equal(output, again)
+
+
+def test_a_share_of_the_images_gets_a_color():
+    _, _, images = grounds()
+    output = Backgrounds(0.4)(images, KeyedSeeds(KEY)).numpy()
+    white = np.all(output == images[..., 3:].astype("float32"), axis=(1, 2, 3))
+    assert 0.4 < white.mean() < 0.8

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from applications.images.decoding import decode
-from applications.images.reader import ImageReader
+from applications.images.reader import ImageReader, opacity
 from applications.images.resizing import resize
 from tests.applications.images.test_decoding import MODES
 
@@ -26,6 +26,31 @@ def test_a_batch_holds_files_of_every_mode_and_size():
     for pixels, contents in zip(batch, FILES, strict=True):
         np.testing.assert_array_equal(pixels, reader.read(contents))
     assert reader.read_batch(tf.constant([], tf.string)).shape == (0, 7, 11, 3)
+
+
+@pytest.mark.parametrize("aspect", ["crop", "pad", "stretch"])
+def test_grounds_are_the_image_over_any_color(aspect):
+    """To a rounding; over white they are what `read` gives, to the bit."""
+    color = np.random.default_rng(0).integers(0, 256, (9, 6, 4), np.uint8)
+    contents = tf.io.encode_png(color)
+    reader = ImageReader((7, 11, 3), aspect)
+    grounds = reader.read_grounds(contents).numpy()
+    np.testing.assert_array_equal(grounds[..., 3:], reader.read(contents))
+    over_gray = resize(decode(contents, 3, 100), (7, 11), aspect, 100)
+    black, white = grounds[..., :3].astype(float), grounds[..., 3:]
+    mixed = black + (white - black) * 100 / 255
+    np.testing.assert_allclose(mixed, over_gray, atol=1.5)
+
+
+def test_opacity_is_alpha_where_the_image_is_and_none_beside_it():
+    alpha = np.zeros((8, 4, 1), np.uint8)
+    alpha[:, :2] = 255
+    color = np.full((8, 4, 3), 77, np.uint8)
+    contents = tf.io.encode_png(np.concatenate([color, alpha], axis=-1))
+    found = opacity(ImageReader((8, 8, 3), "pad").read_grounds(contents)).numpy()
+    expected = np.zeros((8, 8))
+    expected[:, 2:4] = 1
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 @pytest.mark.slow

@@ -70,6 +70,12 @@ def test_crop_takes_the_middle_of_the_longer_side():
     np.testing.assert_array_equal(resized(pixels, (5, 20), "crop"), wide)
 
 
+def test_pad_shows_all_on_the_ground_it_is_given():
+    output = resize(tf.constant(image(8, 4)), (8, 8), "pad", 7).numpy()
+    assert np.all(output[:, [0, 1, 6, 7]] == 7)
+    np.testing.assert_array_equal(output[:, 2:6], image(8, 4))
+
+
 def test_pad_shows_all_on_white():
     pixels = image(8, 16)
     output = resized(pixels, (8, 8), "pad")

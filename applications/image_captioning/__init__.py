@@ -1,0 +1,1 @@
+"""Image captioning with attention over the places of an image."""
