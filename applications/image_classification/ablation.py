@@ -17,17 +17,10 @@ from typing import Any
 import numpy as np
 
 from applications import markdown
-from applications.errors import UserError
-from applications.image_classification.presets import (
-    PRESETS,
-    ImageClassificationConfig,
-)
-from applications.pipeline import cli, quiet
-from applications.pipeline import run as runs
-from applications.pipeline.config import override
+from applications.image_classification.presets import PRESETS
+from applications.pipeline import cli, comparison, quiet, seeds
 
 PRESET = "compare"
-NAME = "image_classification"
 GATES = (
     "none",
     "squeeze_excitation",
@@ -39,7 +32,6 @@ GATES = (
     "sc_se",
     "selective_kernel",
 )
-_SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -60,32 +52,25 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print(arguments: Sequence[str]) -> None:
-    seeds, settings = _parsed(arguments)
+    chosen, settings = seeds.parsed(arguments)
     with quiet.startup():
         from applications.image_classification.application import ImageClassification
     application = ImageClassification()
-    results = [_result(application, gate, seeds, settings) for gate in GATES]
+    results = [_result(application, gate, chosen, settings) for gate in GATES]
     print("\n".join(table(results)))
 
 
-def _parsed(arguments: Sequence[str]) -> tuple[range, list[str]]:
-    """The seeds, and what else differs from the preset."""
-    chosen = [a.partition("=")[2] for a in arguments if a.startswith("seeds=")]
-    settings = [a for a in arguments if not a.startswith("seeds=")]
-    count = chosen[-1] if chosen else str(_SEEDS)
-    if not count.isdigit() or int(count) < 2:
-        raise UserError(f"`seeds` must be an integer of 2 or more. Received: {count}.")
-    return range(int(count)), settings
-
-
 def _result(
-    application: Any, gate: str, seeds: Iterable[int], settings: Sequence[str]
+    application: Any, gate: str, chosen: Iterable[int], settings: Sequence[str]
 ) -> Result:
     entries = [
-        _measured(
-            application, [*settings, f"model.attention={gate}", f"train.seed={seed}"]
-        )
-        for seed in seeds
+        seeds.measured(
+            application,
+            PRESETS,
+            PRESET,
+            [*settings, f"model.attention={gate}", f"train.seed={seed}"],
+        ).results()
+        for seed in chosen
     ]
     trained = [entry["train"]["metrics"] for entry in entries]
     tested = [entry["evaluate"]["metrics"] for entry in entries]
@@ -97,28 +82,6 @@ def _result(
         np.array([one["seconds"] for one in trained]),
         np.array([one["images_per_second"] for one in tested]),
     )
-
-
-def _measured(application: Any, settings: Sequence[str]) -> dict[str, Any]:
-    """The results of a run, which is made, or brought to its end, where need be."""
-    from applications.pipeline import stages
-
-    config = override(PRESETS[PRESET], settings)
-    run = _there(config)
-    if run is None:
-        run = runs.create(runs.default_root(), NAME, PRESET, config)
-    if "evaluate" not in run.metrics():
-        print(f"{run.name}: {' '.join(settings)}")
-        stages.train(application, config, run)
-        stages.evaluate(application, config, run)
-    return run.results()
-
-
-def _there(config: ImageClassificationConfig) -> runs.Run | None:
-    """The newest run of just these settings."""
-    there = runs.all_of(runs.default_root(), NAME)
-    same = [run for run in there if run.config(type(config)) == config]
-    return max(same, key=lambda run: run.name, default=None)
 
 
 def table(results: Sequence[Result]) -> list[str]:
@@ -143,13 +106,7 @@ def table(results: Sequence[Result]) -> list[str]:
 
 
 def _interval(values: np.ndarray) -> str:
-    """Mean and 95 % interval of a few values, by Student's t."""
-    from keras_attention.errors import import_extra
-
-    stats = import_extra("scipy.stats", "image-classification")
-    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-    half = stats.t.ppf(0.975, len(values) - 1) * error
-    return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
+    return comparison.interval(seeds.interval(values, "image-classification"), 2)
 
 
 if __name__ == "__main__":

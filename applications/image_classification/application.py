@@ -1,29 +1,23 @@
 """The classification task: data, models, metrics, explanation and export."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
+from applications.classification import noted
+from applications.classification.objective import objective
 from applications.datasets.load_images import ImageSet
-from applications.errors import UserError, unknown
+from applications.errors import UserError, told_to_users
 from applications.image_classification import evaluation, explanation, export
 from applications.image_classification.classifier import Classifier
-from applications.image_classification.presets import (
-    ImageClassificationConfig,
-    ModelConfig,
-)
+from applications.image_classification.presets import ImageClassificationConfig
+from applications.images import networks
 from applications.images.batches import ImageData
-from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
 from applications.pipeline.run import Run
-from keras_attention import layers, metrics, models
-from keras_attention.models.attention_cnn import ATTENTIONS
-
-CLASSES = "classes.json"
+from keras_attention import models
 
 
 class ImageClassification(Application[ImageClassificationConfig, ImageData]):
@@ -49,14 +43,10 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
 
     def prepare(self, config: ImageClassificationConfig, run: Run) -> None:
         """Note the classes: what a model says must not follow a folder that changes."""
-        info = ImageData(config.data).info
-        files.write_text(run.path(CLASSES), json.dumps(info._asdict(), indent=2) + "\n")
+        noted.note(run, ImageData(config.data).info)
 
     def load(self, config: ImageClassificationConfig, run: Run) -> ImageData:
-        noted = json.loads(run.path(CLASSES).read_text(encoding="utf-8"))
-        known = ImageSet(
-            tuple(noted["class_names"]), tuple(noted["shape"]), noted["licence"]
-        )
+        known = noted.noted(run, ImageSet)
         return ImageData(config.data, config.augmentation, config.train.seed, known)
 
     def train_batches(
@@ -74,8 +64,12 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
     def build_model(
         self, config: ImageClassificationConfig, data: ImageData
     ) -> keras.Model:
-        make = {"vit": _vision_transformer, "cnn": _attention_cnn}[config.model.kind]
-        return make(config.model, data.num_classes, data.image_shape)
+        make = {"vit": models.VisionTransformer, "cnn": models.AttentionCNN}
+        options = networks.options(config.model, "model")
+        with told_to_users():
+            return make[config.model.kind](
+                data.num_classes, data.image_shape, **options
+            )
 
     def load_model(
         self, config: ImageClassificationConfig, data: ImageData, run: Run
@@ -94,12 +88,7 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
     def objective(
         self, config: ImageClassificationConfig, data: ImageData
     ) -> dict[str, Any]:
-        return {
-            "loss": keras.losses.CategoricalCrossentropy(
-                from_logits=True, label_smoothing=config.train.label_smoothing
-            ),
-            "metrics": [metrics.TopKAccuracy()],
-        }
+        return objective(config.train)
 
     # --------------------------------------------------------------------- stages
 
@@ -141,63 +130,13 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
         return export.export(config, data, model, directory)
 
 
-def _vision_transformer(
-    sizes: ModelConfig, num_classes: int, image_shape: tuple[int, int, int]
-) -> keras.Model:
-    attention = sizes.attention or "multi_head"
-    if attention not in layers.multi_head():
-        raise unknown("model.attention", attention, layers.multi_head())
-    with _told_to_users():
-        return models.VisionTransformer(
-            num_classes,
-            image_shape,
-            sizes.patch_size,
-            sizes.num_layers,
-            sizes.num_heads,
-            sizes.hidden_dim,
-            sizes.intermediate_dim,
-            pooling=sizes.pooling,
-            positions=sizes.positions,
-            dropout=sizes.dropout,
-            drop_path=sizes.drop_path,
-            attention=attention,
-        )
-
-
 def _at_resolution(
     model: keras.Model, image_shape: tuple[int, int, int]
 ) -> keras.Model:
     """The same weights for images of another size."""
     if isinstance(model, models.VisionTransformer):
-        with _told_to_users():
+        with told_to_users():
             return model.at_resolution(image_shape[:2])
     other = type(model).from_config({**model.get_config(), "input_shape": image_shape})
     other.set_weights(model.get_weights())
     return other
-
-
-@contextmanager
-def _told_to_users() -> Iterator[None]:
-    """What the library refuses, such as a patch that does not divide the image."""
-    try:
-        yield
-    except ValueError as error:
-        raise UserError(str(error)) from error
-
-
-def _attention_cnn(
-    sizes: ModelConfig, num_classes: int, image_shape: tuple[int, int, int]
-) -> keras.Model:
-    attention = sizes.attention or "none"
-    if attention not in ATTENTIONS:
-        raise unknown("model.attention", attention, ATTENTIONS)
-    with _told_to_users():
-        return models.AttentionCNN(
-            num_classes,
-            image_shape,
-            sizes.filters,
-            sizes.blocks_per_stage,
-            sizes.stem_strides,
-            attention=attention,
-            dropout=sizes.dropout,
-        )

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from applications.classification import answers
 from applications.images.batches import ImageData
 
 IMAGES_AT_ONCE = 256
@@ -27,13 +28,7 @@ class Classifier:
     def answer(self, contents: tf.Tensor) -> dict[str, tf.Tensor]:
         """What is said of files `(B,)`, their bytes, inside the graph."""
         images = self.reader.read_batch(contents)
-        probabilities = tf.nn.softmax(self.model(images, training=False))
-        best = tf.argmax(probabilities, axis=-1)
-        return {
-            "label": tf.gather(tf.constant(self.class_names), best),
-            "probability": tf.reduce_max(probabilities, axis=-1),
-            "probabilities": probabilities,
-        }
+        return answers.answer(self.model(images, training=False), self.class_names)
 
     def probabilities(self, images: np.ndarray) -> np.ndarray:
         """`(n, classes)` float32 of pixels `(n, h, w, c)`."""
@@ -44,11 +39,7 @@ class Classifier:
 
     def said(self, probabilities: np.ndarray) -> list[str]:
         """The label of each row and its probability, such as `Sneaker 0.97`."""
-        best = probabilities.argmax(axis=1)
-        return [
-            f"{self.class_names[label]} {row[label]:.2f}"
-            for label, row in zip(best, probabilities, strict=True)
-        ]
+        return answers.said(probabilities, self.class_names)
 
     def describe(self, paths: Sequence[str]) -> Iterator[str]:
         """What is said of each file."""

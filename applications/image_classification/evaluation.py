@@ -6,18 +6,14 @@ from typing import Any
 
 import keras
 import numpy as np
-import tensorflow as tf
 
-from applications.errors import UserError
+from applications.classification import scores
 from applications.image_classification.presets import ImageClassificationConfig
 from applications.images.batches import ImageData
-from applications.pipeline import files
 from applications.pipeline.run import Run
 from keras_attention import costs, metrics
 from keras_attention.errors import import_extra
-from keras_attention.interpretation import plots
 
-PREDICTIONS = "predictions.npz"
 _TOP = 5
 
 
@@ -32,39 +28,19 @@ def evaluate(
         UserError: the model gives NaN.
     """
     labels, logits, rate = _logits(data, model)
-    if not np.isfinite(logits).all():
-        raise UserError(
-            f"{run.name} gives NaN for test images: its training has diverged. Lower "
-            "train.learning_rate or raise train.warmup_steps in a new run."
-        )
-    if config == run.config(type(config)):  # else they are not those of the table
-        with files.replacing(run.path(PREDICTIONS)) as path, open(path, "wb") as file:
-            np.savez_compressed(file, labels=labels, logits=logits)
-    classes, predicted = data.num_classes, metrics.predicted_classes(logits)
-    scores = metrics.class_scores(labels, predicted, classes)
-    calibration = metrics.calibration_error(labels, tf.nn.softmax(logits).numpy())
-    counts = metrics.confusion_matrix(labels, predicted, classes)
-    _draw(run, "confusion", plots.confusion_matrix(counts, data.class_names))
-    _draw(run, "reliability", plots.reliability_diagram(calibration))
+    scores.require_finite(run, logits, "images")
+    scores.keep(run, config, labels=labels, logits=logits)
+    scores.draw(run, labels, logits, data.class_names)
     cost = costs.report(model).total
     return {
         "images": len(labels),
-        "accuracy": metrics.accuracy(labels, logits),
+        **scores.figures(labels, logits, data.class_names),
         **_top(labels, logits),
-        "macro_f1": scores.macro_f1,
-        "calibration_error": calibration.error,
-        "by_class": {
-            name: {"precision": precision, "recall": recall, "f1": f1}
-            for name, precision, recall, f1 in zip(
-                data.class_names, scores.precision, scores.recall, scores.f1,
-                strict=True,
-            )
-        },
-        **_baselines(data, labels, predicted),
+        **_baselines(data, labels, metrics.predicted_classes(logits)),
         "parameters": cost.parameters,
         "multiply_adds": cost.multiply_adds,
         "images_per_second": rate,
-    }  # fmt: skip
+    }
 
 
 def _logits(
@@ -90,11 +66,6 @@ def _top(labels: np.ndarray, logits: np.ndarray) -> dict[str, float]:
     return {f"top_{_TOP}_accuracy": metrics.top_k_accuracy(labels, logits, _TOP)}
 
 
-def _draw(run: Run, name: str, figure: Any) -> None:
-    with files.replacing(run.path("figures", f"{name}.png")) as path:
-        plots.save(figure, path)
-
-
 # --------------------------------------------------------------------------- baselines
 
 
@@ -106,18 +77,9 @@ def _baselines(
     nearest = _nearest(data, means, np.flatnonzero(counts))
     frequent = np.full_like(labels, counts.argmax())
     found = {"most_frequent_class": frequent, "nearest_mean_image": nearest}
-    gap = metrics.bootstrap_difference(
-        _hits(predicted, labels),
-        _hits(nearest, labels),
-        lambda sums: sums[0] / sums[1],
-    )
+    gap = scores.difference(labels, predicted, nearest)
     accuracies = {name: (one == labels).mean() for name, one in found.items()}
     return {"baselines": accuracies, "above_nearest_mean_image": gap._asdict()}
-
-
-def _hits(predicted: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """What `bootstrap_difference` sums: right or not, and one for each image."""
-    return np.stack([predicted == labels, np.ones(len(labels))], axis=1)
 
 
 def _mean_images(data: ImageData) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from applications.classification import answers
 from applications.errors import UserError
 from applications.image_classification.classifier import Classifier
 from applications.image_classification.presets import ImageClassificationConfig
@@ -40,7 +41,8 @@ def export(
     """
     classifier = Classifier(model, data)
     signature = [tf.TensorSpec([None], tf.string, name="image")]
-    exporting.write(directory, {"classify": (classifier.answer, signature)}, [model])
+    endpoints = {answers.ENDPOINT: (classifier.answer, signature)}
+    exporting.write(directory, endpoints, [model])
     images, _ = data.arrays("test", CHECKED_IMAGES)
     check(directory, images, classifier)
     return _other_formats(config.export.formats, model, directory / EXTRA_FILES, images)
@@ -76,23 +78,9 @@ def check(
     """
     files = [tf.io.encode_png(image).numpy() for image in images]
     batches = [files[:1], files[1:]] if len(files) > 1 else [files]
-    answers = exporting.ask_alone(directory, batches, ["classify"])["classify"]
-    labels, alone = (
-        np.array([one for answer in answers for one in answer[name]])
-        for name in ("label", "probability")
-    )
     probabilities = classifier.probabilities(np.asarray(images))
-    expected = np.array(classifier.class_names)[probabilities.argmax(axis=1)]
-    here = np.sort(probabilities, axis=1)
-    largest = float(np.abs(alone - here[:, -1]).max())
-    certain = here[:, -1] - here[:, -2] > _TOLERANCE  # else either may come first
-    different = int((labels != expected)[certain].sum())
-    if different or not largest < _TOLERANCE:
-        raise UserError(
-            f"The exported model answers otherwise: probabilities differ by up to "
-            f"{largest:.1e}, {different} of {len(files)} labels."
-        )
-    print(f"classify: SavedModel alone equals this process on {len(files)} images")
+    labels = [classifier.class_names[best] for best in probabilities.argmax(axis=1)]
+    answers.check_alone(directory, batches, labels, probabilities, "images")
 
 
 def _difference(model: keras.Model, path: Path, images: np.ndarray) -> float:

@@ -17,62 +17,11 @@ et al. 2022, arXiv:2210.07240, section 4, and CutMix.
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.errors import require
 from applications.images.config import AugmentationConfig, ImageDataConfig
+from applications.images.network_config import ImageNetworkConfig
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
-Kind = Literal["vit", "cnn"]
-Pooling = Literal["class_token", "attention", "mean"]
-Positions = Literal["learned", "sinusoidal_2d", "rotary_2d", "none"]
 Format = Literal["litert", "onnx"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """Which model, and its sizes."""
-
-    kind: Annotated[Kind, "Vision Transformer, or residual CNN"] = "vit"
-    attention: Annotated[
-        str | None,
-        "vit: multi-head layer of the registry, by default multi_head; "
-        "cnn: squeeze_excitation, cbam, ..., by default none",
-    ] = None
-    patch_size: Annotated[int, "vit: pixels of a patch's side"] = 4
-    hidden_dim: Annotated[int, "vit: features of a patch"] = 64
-    num_layers: Annotated[int, "vit: blocks"] = 6
-    num_heads: Annotated[int, "vit: attention heads"] = 4
-    intermediate_dim: Annotated[int, "vit: feed-forward features"] = 128
-    pooling: Annotated[Pooling, "vit: what the classifier reads"] = "class_token"
-    positions: Annotated[Positions, "vit: how patches know their place"] = "learned"
-    drop_path: Annotated[float, "vit: share of images that skip the last block"] = 0.0
-    filters: Annotated[tuple[int, ...], "cnn: channels of each stage"] = (32, 64, 128)
-    blocks_per_stage: Annotated[int, "cnn: residual blocks of a stage"] = 2
-    stem_strides: Annotated[int, "cnn: step of the first convolution"] = 2
-    dropout: Annotated[
-        float,
-        "share of features dropped; in a vit of every sub-block, which costs time",
-    ] = 0.0
-
-    def __post_init__(self) -> None:
-        sizes = ("patch_size", "hidden_dim", "num_layers", "num_heads")
-        sizes += ("intermediate_dim", "blocks_per_stage", "stem_strides")
-        for name in sizes:
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        for name in ("dropout", "drop_path"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
-        require(
-            self.hidden_dim % self.num_heads == 0,
-            "`num_heads` must divide `hidden_dim`.",
-            num_heads=self.num_heads,
-            hidden_dim=self.hidden_dim,
-        )
-        require(
-            bool(self.filters) and min(self.filters) > 0,
-            "`filters` must be one number or more, all above 0.",
-            filters=self.filters,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +39,14 @@ class ImageClassificationConfig(Config):
 
     data: ImageDataConfig = field(default_factory=ImageDataConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
-    model: ModelConfig = field(default_factory=ModelConfig)
+    model: ImageNetworkConfig = field(default_factory=ImageNetworkConfig)
     train: CrossentropyTrainConfig = field(default_factory=CrossentropyTrainConfig)
     export: ExportConfig = field(default_factory=ExportConfig)
 
 
 _SMALL = ImageClassificationConfig(
     augmentation=AugmentationConfig(flip=True),
-    model=ModelConfig(positions="rotary_2d", drop_path=0.05),
+    model=ImageNetworkConfig(positions="rotary_2d", drop_path=0.05),
     train=CrossentropyTrainConfig(
         epochs=16,
         optimizer="adamw",
@@ -111,8 +60,7 @@ _SMALL = ImageClassificationConfig(
 
 _SMALL_CNN = replace(
     _SMALL,
-    augmentation=AugmentationConfig(flip=True, translation=0.08),
-    model=ModelConfig(kind="cnn", attention="squeeze_excitation", dropout=0.2),
+    model=ImageNetworkConfig(kind="cnn", attention="squeeze_excitation", dropout=0.2),
     train=replace(
         _SMALL.train,
         epochs=12,
@@ -128,10 +76,10 @@ PRESETS = {
             batch_size=32, train_limit=320, validation_limit=64, test_limit=100
         ),
         augmentation=AugmentationConfig(flip=True, translation=0.08, mix="mixup"),
-        model=ModelConfig(
+        model=ImageNetworkConfig(
             patch_size=7,
             hidden_dim=16,
-            num_layers=2,
+            num_layers=1,
             num_heads=2,
             intermediate_dim=32,
             filters=(8, 16),
@@ -142,7 +90,7 @@ PRESETS = {
     "compare": replace(
         _SMALL_CNN,
         data=ImageDataConfig(train_limit=6_000),
-        model=ModelConfig(kind="cnn", blocks_per_stage=1, dropout=0.2),
+        model=ImageNetworkConfig(kind="cnn", blocks_per_stage=1, dropout=0.2),
         train=replace(_SMALL_CNN.train, epochs=8, warmup_steps=40),
     ),
     "small": _SMALL,
@@ -152,7 +100,7 @@ PRESETS = {
         augmentation=AugmentationConfig(
             flip=True, translation=0.125, mix="cutmix", mix_alpha=1.0
         ),
-        model=ModelConfig(
+        model=ImageNetworkConfig(
             hidden_dim=192,
             num_layers=9,
             num_heads=12,

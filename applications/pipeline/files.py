@@ -2,8 +2,9 @@
 
 import errno
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,6 +54,21 @@ def write_text(path: Path, text: str) -> None:
     """Replace `path` by a UTF-8 file that holds `text`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def names_after(texts: Sequence[str]) -> list[str]:
+    """Return a file name for each text: its letters and digits, numbered where alike.
+
+    Examples:
+    >>> names_after(["Open it!", "open it", "?"])
+    ['open-it', 'open-it-2', 'signs']
+    """
+    names: list[str] = []
+    for text in texts:
+        name = re.sub(r"\W+", "-", text.lower()).strip("-")[:40].strip("-") or "signs"
+        alike = sum(1 for other in names if re.fullmatch(rf"{name}(-\d+)?", other))
+        names.append(f"{name}-{alike + 1}" if alike else name)
+    return names
 
 
 def _refused(error: Exception) -> bool:

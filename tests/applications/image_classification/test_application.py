@@ -108,21 +108,18 @@ def test_predict_answers_files_of_every_mode(smoke_run, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_cnn_with_attention_goes_through_the_stages(root, settings, capsys):
+def test_a_cnn_with_attention_is_trained_and_predicts(root, digits, settings, capsys):
+    """Its evaluation and its pictures have their own tests."""
     few = ("data.train_limit=64", "train.epochs=1", "model.kind=cnn")
     arguments = ("--preset", "smoke", *few, "model.attention=cbam", *settings)
     assert classify("train", *arguments) == 0
-    for stage in ("evaluate", "explain"):
-        assert classify(stage, "--preset", "smoke") == 0
     run = runs.find(root, "image_classification", preset="smoke")
-    figures = {path.stem for path in run.path("figures").iterdir()}
-    assert figures == {
-        "confusion",
-        "reliability",
-        "grad-cam",
-        "channels",
-        "channels-by-image",
-    }
+    assert run.config(type(SMOKE)).model.attention == "cbam"
+    capsys.readouterr()
+    image = next(digits.glob("3/*.png"))
+    assert classify("predict", "--preset", "smoke", f"input={image}") == 0
+    label, _ = capsys.readouterr().out.split()
+    assert label in CLASSES
 
 
 @pytest.mark.parametrize(
@@ -189,8 +186,13 @@ def test_the_classes_are_those_of_the_training(
 
 @pytest.mark.slow
 def test_images_of_another_size_after_training(smoke_run, capsys):
+    """And what was measured with changed settings leaves the run's own predictions."""
     settings = ("--preset", "smoke", "data.test_limit=20")
+    settings += ("data.train_limit=64",)
+    kept = smoke_run.path("predictions.npz").read_bytes()
     assert classify("evaluate", *settings, "data.image_size=56") == 0
+    assert smoke_run.path("predictions.npz").read_bytes() == kept
+    assert smoke_run.metrics()["evaluate"][-1]["metrics"]["images"] == 20
     line = classify.refused(capsys, "evaluate", *settings, "data.image_size=30")
     assert re.search("30.*7|7.*30", line)
     line = classify.refused(capsys, "evaluate", *settings, "data.channels=3")

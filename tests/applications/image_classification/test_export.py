@@ -61,7 +61,9 @@ def test_a_difference_is_an_error_that_shows_it(
 def test_a_missing_extra_is_one_line(config, data, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ai_edge_litert", None)
     monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
-    monkeypatch.setattr(export, "check", lambda *_: None)
+    for module, step in ((exporting, "write"), (export, "check")):
+        monkeypatch.setattr(module, step, lambda *_: None)
+    monkeypatch.setitem(export._WRITERS, "litert", lambda *_: None)
     with pytest.raises(UserError, match=r"keras-attention\[litert\].* export.formats="):
         export.export(config, data, cnn(), tmp_path / "saved")
 

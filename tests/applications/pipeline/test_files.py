@@ -36,6 +36,12 @@ def test_the_old_file_stays_until_the_block_ends(tmp_path):
     assert path.read_text() == "new"
 
 
+def test_names_are_letters_and_digits_and_never_alike():
+    texts = ["A B!", "a/b", "a b", "ab", "\u00e4" * 60, "../"]
+    found = files.names_after(texts)
+    assert found == ["a-b", "a-b-2", "a-b-3", "ab", "\u00e4" * 40, "signs"]
+
+
 def test_an_exception_leaves_what_was_there(tmp_path):
     path = tmp_path / "x"
     path.write_text("old")

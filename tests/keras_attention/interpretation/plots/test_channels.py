@@ -41,6 +41,20 @@ def test_strips_have_one_order_of_channels():
     figure.canvas.draw()
 
 
+def test_long_row_labels_have_room():
+    """What an image is and what was said of it, beside strips as wide as ever."""
+    names = ["T-shirt/top: T-shirt/top 0.97", "Ankle boot: Sneaker 0.55"]
+    widths = []
+    for row_labels in (["cat", "dog"], names):
+        figure = plots.gate_strips(np.ones((2, 3)), row_labels)
+        axes = figure.axes[0]
+        assert [text.get_text() for text in axes.get_yticklabels()] == row_labels
+        figure.canvas.draw()
+        assert min(text.get_window_extent().x0 for text in axes.get_yticklabels()) > 0
+        widths.append(axes.get_window_extent().width)
+    assert widths[1] > 0.9 * widths[0]
+
+
 @pytest.mark.parametrize(
     ("gate", "message"),
     [

@@ -1,0 +1,51 @@
+"""Evaluated runs side by side: what the commands that compare them share."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from applications.errors import UserError
+from applications.pipeline import run as runs
+from applications.pipeline.run import Run
+
+
+def named(application: str, names: Sequence[str]) -> list[Run]:
+    """The runs of an application by name, two or more.
+
+    Raises:
+        UserError: There are fewer, or there is no such run.
+    """
+    if len(names) < 2:
+        raise UserError("Name at least two evaluated runs to compare.")
+    return [runs.find(runs.default_root(), application, name=name) for name in names]
+
+
+def evaluated(run: Run) -> dict[str, Any]:
+    """The test metrics of a run.
+
+    Raises:
+        UserError: It is not evaluated.
+    """
+    if "evaluate" not in run.metrics():
+        raise UserError(
+            f"{run.name} is not evaluated. Run: python -m "
+            f"applications.{run.application} evaluate run={run.name}"
+        )
+    found: dict[str, Any] = run.results()["evaluate"]["metrics"]
+    return found
+
+
+def interval(gap: Any, digits: int = 1) -> str:
+    """A difference with its 95 % interval, as the tables show it.
+
+    Args:
+        gap: Has a `value`, a `low` and a `high`: `metrics.bootstrap_difference`.
+        digits: After the point.
+    """
+    value, low, high = (f"{x:+.{digits}f}" for x in (gap.value, gap.low, gap.high))
+    return f"{value} [{low}, {high}]"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A cell of a table; a dash where there is no number."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"

@@ -1,0 +1,1 @@
+"""Short texts to one of a few classes."""
