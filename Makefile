@@ -6,10 +6,10 @@ export MPLBACKEND ?= Agg
 
 INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What the library and its tests import under JAX and PyTorch, beside the backend.
-LIBRARY_NEEDS = hypothesis keras matplotlib pycocoevalcap pytest sacrebleu scikit-learn
+LIBRARY_NEEDS = hypothesis keras matplotlib pycocoevalcap pytest rouge-score sacrebleu scikit-learn
 SUITE = keras_attention tests/keras_attention tests/test_imports.py
 
-.PHONY: help demo test test-backends test-jax test-torch lint docs bench clean
+.PHONY: help demo test test-library test-applications test-backends test-jax test-torch lint docs bench clean
 
 help:
 	@echo "make demo           train a small translator, show what it attends, export it"
@@ -23,8 +23,13 @@ help:
 demo: .venv/installed
 	KERAS_BACKEND=tensorflow .venv/bin/python -m applications.translation.demo
 
-test: .venv/installed-for-development
-	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest
+# Two halves of like length, which `make --jobs 2 test` runs side by side.
+test: test-library test-applications
+
+test-library: PARTS = keras_attention tests --ignore tests/applications
+test-applications: PARTS = applications tests/applications
+test-library test-applications: .venv/installed-for-development
+	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest $(PARTS)
 
 test-backends: test-jax test-torch
 
@@ -79,7 +84,7 @@ endef
 
 .venv/installed-for-development: .venv/installed
 	@.venv/bin/python $(INSTALL) --editable \
-		'.[translation,image-captioning,image-classification,litert,onnx,dev,docs]'
+		'.[translation,image-captioning,image-classification,summarization,text-classification,litert,onnx,dev,docs]'
 	@touch $@
 
 .venv-torch/installed-for-benchmarks: .venv-torch/installed

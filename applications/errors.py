@@ -1,7 +1,8 @@
 """Errors that a user can put right, and how an unknown name is worded."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -26,6 +27,19 @@ def require(condition: bool, expected: str, **received: Any) -> None:
     if not condition:
         values = ", ".join(f"{name}={value!r}" for name, value in received.items())
         raise ValueError(f"{expected} Received: {values}.")
+
+
+@contextmanager
+def told_to_users() -> Iterator[None]:
+    """Make a `UserError` of what the library refuses, inside the block.
+
+    For a call whose arguments are a user's settings, such as a patch that does not
+    divide the image.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
 
 def unknown(kind: str, name: str, valid: Iterable[str]) -> UserError:

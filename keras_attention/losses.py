@@ -165,3 +165,38 @@ def doubly_stochastic_penalty(attention_scores: Tensor, mask: Tensor) -> Tensor:
     scores = ops.cast(attention_scores, "float32")
     looked = ops.sum(ops.where(mask[..., None], scores, 0.0), axis=1)  # (B, L)
     return ops.mean(ops.square(1.0 - looked), axis=-1)
+
+
+def coverage_penalty(attention_scores: Tensor, mask: Tensor) -> Tensor:
+    """How much of what a step looks at has been looked at before.
+
+    `sum_i min(a_ti, c_ti)` with the coverage `c_t`, the sum of the scores of all steps
+    before `t`: 0 where a step looks at what no step has seen, 1 where it only looks
+    again. A summary that returns to the same words repeats them.
+
+    Args:
+        attention_scores: `(B, T, S)`, after the softmax.
+        mask: `(B, T)`, True = a real step.
+
+    Returns:
+        A float32 scalar, the mean over the real steps; 0 where there are none.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention.losses import coverage_penalty
+        >>> scores = np.array([[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]])
+        >>> float(coverage_penalty(scores, np.array([[True, True, False]])))
+        0.25
+
+    Source:
+        See et al. 2017, arXiv:1704.04368, equations 10 and 12.
+    """
+    real = ops.cast(mask, "float32")
+    scores = ops.cast(attention_scores, "float32") * real[..., None]
+    again = ops.sum(ops.minimum(scores, coverage(scores)), axis=-1)  # (B, T)
+    return ops.sum(again) / ops.maximum(ops.sum(real), 1.0)
+
+
+def coverage(attention_scores: Tensor) -> Tensor:
+    """What each step finds looked at: the sum of the scores `(B, T, S)` before it."""
+    return ops.cumsum(attention_scores, axis=1) - attention_scores

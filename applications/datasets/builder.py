@@ -25,6 +25,10 @@ class TranslationBuilder(tfds.core.GeneratorBasedBuilder):
     def _pairs(self) -> Iterable[Pair]:
         """Return all pairs of the chosen configuration."""
 
+    def _parts(self) -> dict[str, list[Pair]]:
+        """Return the pairs by split."""
+        return split(self._pairs())
+
     def _info(self) -> tfds.core.DatasetInfo:
         return tfds.core.DatasetInfo(
             builder=self,
@@ -39,7 +43,7 @@ class TranslationBuilder(tfds.core.GeneratorBasedBuilder):
 
     def _split_generators(self, dl_manager) -> dict[str, Iterator]:
         del dl_manager  # it downloads by address; ours come from packages and files
-        parts = split(self._pairs())
+        parts = self._parts()
         for name, pairs in parts.items():
             if not pairs:
                 raise DataError(

@@ -58,9 +58,9 @@ def pairs_from(indexes: dict[str, list[str]], language: str) -> list[Pair]:
 
 
 def _all_pairs(indexes: dict[str, list[str]], language: str) -> Iterator[Pair]:
-    sources = _source_packages(indexes["Packages"])
-    english = _descriptions(indexes["Translation-en"])
-    translated = _descriptions(indexes[f"Translation-{language}"])
+    sources = source_packages(indexes["Packages"])
+    english = descriptions(indexes["Translation-en"])
+    translated = descriptions(indexes[f"Translation-{language}"])
     for key in sorted(english.keys() & translated.keys()):
         ours, theirs = english[key], translated[key]
         group = family(sources.get(ours.package, ours.package))
@@ -78,7 +78,7 @@ def family(source_package: str) -> str:
     return prefix if prefix in _FAMILIES else source_package
 
 
-def _source_packages(texts: Iterable[str]) -> dict[str, str]:
+def source_packages(texts: Iterable[str]) -> dict[str, str]:
     """Map binary packages to the source package they are built from."""
     sources = {}
     for fields in _stanzas(texts):
@@ -87,7 +87,7 @@ def _source_packages(texts: Iterable[str]) -> dict[str, str]:
     return sources
 
 
-def _descriptions(texts: Iterable[str]) -> dict[str, Description]:
+def descriptions(texts: Iterable[str]) -> dict[str, Description]:
     """Read an index of descriptions by the checksum of the English original."""
     found = {}
     for fields in _stanzas(texts):

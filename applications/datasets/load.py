@@ -1,4 +1,4 @@
-"""One function that gives any translation corpus as a `tf.data.Dataset`."""
+"""One function that gives any corpus of pairs of texts as a `tf.data.Dataset`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,25 +22,29 @@ OURS = {
     "libreoffice_help": ("libreoffice_help.builder", "LibreofficeHelp"),
     "debian_descriptions": ("debian_descriptions", "DebianDescriptions"),
     "debian_handbook": ("debian_handbook", "DebianHandbook"),
+    "debian_synopses": ("debian_synopses", "DebianSynopses"),
 }
 OTHERS = (
-    "the path of a file that ends in .tsv",
-    "a translation set of TFDS such as ted_hrlr_translate/pt_to_en",
+    "the path of a file that ends in .tsv or .jsonl",
+    "a set of pairs of TFDS such as ted_hrlr_translate/pt_to_en",
     "wmt14_translate/de-en",
+    "cnn_dailymail",
+    "xsum",
 )
 
-_INSTEAD = "Use libreoffice_help/en-de, which needs none."
+_INSTEAD = "Use libreoffice_help/en-de or a file of your own, which need none."
 
 
 def load(
     name: str, split: str, data_dir: Path | str | None = None
 ) -> "tf.data.Dataset":
-    """Return one split of a translation corpus, in an order that never changes.
+    """Return one split of a corpus of pairs, in an order that never changes.
 
     Args:
         name: A corpus of ours (`libreoffice_help/en-de`, `debian_descriptions/it`,
-            `debian_handbook/de`), the path of a TSV file (`my/pairs.tsv`), or any
-            translation set of TFDS (`ted_hrlr_translate/pt_to_en`).
+            `debian_synopses`), the path of a file (`my/pairs.tsv`, `my/pairs.jsonl`),
+            or any set of TFDS whose examples are a text and another one
+            (`ted_hrlr_translate/pt_to_en`, `cnn_dailymail`).
         split: `"train"`, `"validation"` or `"test"`.
         data_dir: The folder of prepared corpora. Defaults to TFDS's own.
 
@@ -49,7 +53,7 @@ def load(
         prepared yet is prepared first, announced by one line on standard error.
 
     Raises:
-        UserError: The name or split is unknown, the set is not one of translations,
+        UserError: The name or split is unknown, the set is not one of pairs of texts,
             or what it is made from cannot be read or fetched.
     """
     import tensorflow_datasets as tfds
@@ -58,7 +62,7 @@ def load(
         raise unknown("split", split, SPLITS)
     with quiet_tfds():
         builder = _builder(name, data_dir)
-        keys = _translation_keys(name, builder.info)
+        keys = _text_keys(name, builder.info)
         if not builder.is_prepared():
             prepare(name, builder, _INSTEAD)
     if split not in builder.info.splits:
@@ -81,10 +85,14 @@ def _builder(name: str, data_dir: Path | str | None) -> "tfds.core.DatasetBuilde
         from applications.datasets.tsv_pairs import TsvPairs, config_of
 
         return TsvPairs(config=config_of(Path(name)), data_dir=data_dir)
+    if name.endswith(".jsonl"):
+        from applications.datasets.jsonl_pairs import JsonlPairs, config_of
+
+        return JsonlPairs(config=config_of(Path(name)), data_dir=data_dir)
     return find_builder("corpus", name, OURS, OTHERS, data_dir)
 
 
-def _translation_keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, str]:
+def _text_keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, str]:
     """Return the names of the source and target features of a set."""
     import tensorflow_datasets as tfds
 
@@ -95,4 +103,4 @@ def _translation_keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, st
     ):
         return keys
     holds = ", ".join(info.features)
-    raise DataError(f"{name} is no set of translations; its examples hold {holds}.")
+    raise DataError(f"{name} is no set of pairs of texts; its examples hold {holds}.")

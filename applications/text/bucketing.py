@@ -61,8 +61,12 @@ class BucketedPairs:
         source: Source ids of all pairs, `(examples, None)`.
         target: Target ids of all pairs, `(examples, None)`.
         tokens_per_batch: The most tokens a side of a batch may have, padding counted.
-        max_length: Pairs with more ids than this on a side are dropped.
+        max_length: Pairs with more ids than this on a side are dropped; two numbers
+            are one for each side.
         seed: Decides the order, together with the epoch.
+        both_sides: Whether pairs of a bucket are alike in their shorter side too. Where
+            most sources are as long as the limit, their targets would else be padded
+            to the longest of all.
 
     Attributes:
         count: Batches per epoch, the same for every epoch.
@@ -75,11 +79,12 @@ class BucketedPairs:
         source: tf.RaggedTensor,
         target: tf.RaggedTensor,
         tokens_per_batch: int,
-        max_length: int,
+        max_length: int | tuple[int, int],
         seed: int = 0,
+        both_sides: bool = False,
     ):
         lengths = np.stack([source.row_lengths(), target.row_lengths()], axis=1)
-        kept = np.flatnonzero(lengths.max(axis=1) <= max_length)
+        kept = np.flatnonzero((lengths <= np.array(max_length)).all(axis=1))
         self.dropped = len(lengths) - len(kept)
         self.examples = len(kept)
         self.seed = seed
@@ -90,7 +95,9 @@ class BucketedPairs:
             )
         self._sides = tf.gather(source, kept), tf.gather(target, kept)
         lengths = lengths[kept]
-        buckets = _buckets(lengths.max(axis=1), tokens_per_batch)
+        buckets = _buckets(lengths.max(axis=1), _BATCHES_PER_BUCKET * tokens_per_batch)
+        if both_sides:
+            buckets = _parted(buckets, lengths, tokens_per_batch)
         self._bucket_of = tf.constant(buckets, tf.int32)
         starts, widths = _batches(lengths, buckets, tokens_per_batch)
         self._starts = tf.constant(starts, tf.int32)
@@ -148,19 +155,39 @@ def padding_waste(batches: Iterable[tuple[tf.Tensor, tf.Tensor]]) -> float:
     return padding / total
 
 
-def _buckets(lengths: np.ndarray, tokens_per_batch: int) -> np.ndarray:
-    """Number the bucket of each pair by the length of its longer side.
+def _buckets(lengths: np.ndarray, tokens: int) -> np.ndarray:
+    """Number the bucket of each pair by its length.
 
-    From short to long, a bucket takes in lengths until it fills a few batches.
+    From short to long, a bucket takes in lengths until it fills so many tokens.
     """
     numbers = np.zeros(lengths.max() + 1, int)
     bucket = members = 0
     for length, count in enumerate(np.bincount(lengths)):
         numbers[length] = bucket
         members += count
-        if members * length >= _BATCHES_PER_BUCKET * tokens_per_batch:
+        if members * length >= tokens:
             bucket, members = bucket + 1, 0
     return numbers[lengths]
+
+
+def _parted(
+    buckets: np.ndarray, lengths: np.ndarray, tokens_per_batch: int
+) -> np.ndarray:
+    """Part each bucket by the shorter side, a few batches to each part."""
+    parted, count = np.zeros_like(buckets), 0
+    for bucket in np.unique(buckets):
+        members = np.flatnonzero(buckets == bucket)
+        pairs = _BATCHES_PER_BUCKET * max(1, tokens_per_batch // lengths[members].max())
+        shorter = lengths[members].min(axis=1)
+        ordered = np.sort(shorter)
+        firsts = [0]  # where in order a part begins; a length is not parted
+        for start in np.flatnonzero(np.diff(ordered)) + 1:
+            if min(start - firsts[-1], len(members) - start) >= pairs:
+                firsts.append(start)
+        parts = np.searchsorted(ordered[firsts], shorter, side="right") - 1
+        parted[members] = count + parts
+        count += len(firsts)
+    return parted
 
 
 def _batches(

@@ -25,7 +25,11 @@ class SubwordTokenizer:
         model: The same bytes.
         layer: The KerasHub layer that holds the TensorFlow resource.
         vocabulary_size: The number of ids.
+        start: Id of the start token.
+        end: Id of the end token.
     """
+
+    start, end = START, END
 
     def __init__(self, model: bytes):
         self.model = model

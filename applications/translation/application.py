@@ -7,20 +7,17 @@ from typing import Any, ClassVar
 import keras
 
 from applications.datasets.load import licence
-from applications.errors import unknown
 from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
 from applications.pipeline.run import Run
-from applications.text import vocabulary
+from applications.text import seq2seq_models, vocabulary
+from applications.text.seq2seq_data import teacher_forced
+from applications.text.seq2seq_export import CHECKED_TEXTS
 from applications.translation import evaluation, explanation, export
-from applications.translation.data import (
-    TranslationData,
-    teacher_forced,
-    training_pairs,
-)
+from applications.translation.data import TranslationData
 from applications.translation.presets import TranslationConfig
 from applications.translation.translator import Translator
-from keras_attention import layers, losses, metrics, models
+from keras_attention import losses, metrics
 
 VOCABULARY = "vocabulary.model"
 
@@ -52,7 +49,7 @@ class Translation(Application[TranslationConfig, TranslationData]):
 
     def prepare(self, config: TranslationConfig, run: Run) -> None:
         """Train the subword vocabulary on both sides of the training split."""
-        rows = training_pairs(config).as_numpy_iterator()
+        rows = TranslationData.read(config, "train").as_numpy_iterator()
         texts = (row[side].decode() for row in rows for side in ("source", "target"))
         model = vocabulary.train(texts, config.data.vocabulary_size)
         with files.replacing(run.path(VOCABULARY)) as path:
@@ -79,25 +76,10 @@ class Translation(Application[TranslationConfig, TranslationData]):
     def build_model(
         self, config: TranslationConfig, data: TranslationData
     ) -> keras.Model:
-        sizes = config.model
-        shared = {
-            "vocabulary_size": data.tokenizer.vocabulary_size,
-            "hidden_dim": sizes.hidden_dim,
-            "dropout": sizes.dropout,
-        }
+        sizes, count = config.model, data.tokenizer.vocabulary_size
         if sizes.kind == "transformer":
-            if sizes.attention not in layers.multi_head():
-                raise unknown("model.attention", sizes.attention, layers.multi_head())
-            return models.TransformerSeq2Seq(
-                num_layers=sizes.num_layers,
-                num_heads=sizes.num_heads,
-                intermediate_dim=sizes.intermediate_dim,
-                attention_dropout=sizes.attention_dropout,
-                attention=sizes.attention,
-                **shared,
-            )
-        attention, order = _RECURRENT[sizes.kind]
-        return models.RecurrentSeq2Seq(attention=attention, order=order, **shared)
+            return seq2seq_models.transformer(sizes, count)
+        return seq2seq_models.recurrent(sizes, count, *_RECURRENT[sizes.kind])
 
     def objective(
         self, config: TranslationConfig, data: TranslationData
@@ -155,6 +137,6 @@ class Translation(Application[TranslationConfig, TranslationData]):
         directory: Path,
     ) -> dict[str, Any]:
         export.export(Translator(model, data.tokenizer, config), directory)
-        sources, _ = data.sentences("test", export.CHECKED_SENTENCES)
+        sources, _ = data.sentences("test", CHECKED_TEXTS)
         export.check(directory, sources, Translator(model, data.tokenizer, config))
         return {}

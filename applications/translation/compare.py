@@ -11,8 +11,9 @@ from pathlib import Path
 
 from applications import markdown
 from applications.errors import UserError
-from applications.pipeline import cli, quiet
+from applications.pipeline import cli, comparison, quiet
 from applications.pipeline import run as runs
+from applications.pipeline.comparison import evaluated, interval, number
 from applications.translation.presets import TranslationConfig
 
 CURVE = "bleu-by-length.png"
@@ -24,10 +25,7 @@ def main(names: Sequence[str]) -> int:
 
 
 def _print(names: Sequence[str]) -> None:
-    if len(names) < 2:
-        raise UserError("Name at least two evaluated runs to compare.")
-    root = runs.default_root()
-    found = [runs.find(root, "translation", name=name) for name in names]
+    found = comparison.named("translation", names)
     with quiet.startup():
         print("\n".join(table(found)))
         print(f"\n{draw(found)}")
@@ -38,7 +36,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     from applications.translation.evaluation import read_translations
     from keras_attention import metrics
 
-    measured = [_metrics(run) for run in found]
+    measured = [evaluated(run) for run in found]
     sources, references, first = read_translations(found[0])
     lengths = list(measured[0]["bleu_by_source_words"])
     heads = ["model", "parameters", "training minutes", "BLEU", "chrF", "perplexity"]
@@ -47,8 +45,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     rows = []
 
     def difference(translations: list[str]) -> str:
-        gap = metrics.paired_bootstrap(translations, first, references)
-        return f"{gap.value:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
+        return interval(metrics.paired_bootstrap(translations, first, references))
 
     for run, values in zip(found, measured, strict=True):
         _, run_references, translations = read_translations(run)
@@ -60,8 +57,8 @@ def table(found: Sequence[runs.Run]) -> list[str]:
         gap = "-" if run is found[0] else difference(translations)
         rows.append(_cells(run, values, gap, lengths))
     copy = measured[0]["copy_source"]
-    cells = ["copy of the source", "-", "-", _number(copy["bleu"])]
-    cells += [_number(copy["chrf"]), "-", difference(sources)]
+    cells = ["copy of the source", "-", "-", number(copy["bleu"])]
+    cells += [number(copy["chrf"]), "-", difference(sources)]
     return markdown.table(heads, [*rows, [*cells, *["-"] * len(lengths)]])
 
 
@@ -70,12 +67,12 @@ def _cells(run: runs.Run, values: dict, gap: str, lengths: list[str]) -> list[st
     return [
         run.config(TranslationConfig).model.kind,
         f"{train['parameters']:,}",
-        _number(train["seconds"] / 60),
-        _number(values["bleu"]),
-        _number(values["chrf"]),
-        _number(values["perplexity_per_subword"]),
+        number(train["seconds"] / 60),
+        number(values["bleu"]),
+        number(values["chrf"]),
+        number(values["perplexity_per_subword"]),
         gap,
-        *(_number(values["bleu_by_source_words"][x]["bleu"]) for x in lengths),
+        *(number(values["bleu_by_source_words"][x]["bleu"]) for x in lengths),
     ]
 
 
@@ -88,25 +85,12 @@ def draw(found: Sequence[runs.Run]) -> Path:
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     for run in found:
-        curve = _metrics(run)["bleu_by_source_words"]
+        curve = evaluated(run)["bleu_by_source_words"]
         label = run.config(TranslationConfig).model.kind
         axes.plot(list(curve), [v["bleu"] for v in curve.values()], "o-", label=label)
     axes.set(xlabel="words in the source", ylabel="test BLEU", ylim=(0, None))
     axes.legend()
     return plots.save(figure, found[0].path("figures", CURVE))
-
-
-def _metrics(run: runs.Run) -> dict:
-    if "evaluate" not in run.metrics():
-        raise UserError(
-            f"{run.name} is not evaluated. Run: python -m applications.translation "
-            f"evaluate run={run.name}"
-        )
-    return run.results()["evaluate"]["metrics"]
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 """How good the translations are, beside the source itself and by sentence length."""
 
-import csv
 from typing import Any
 
 import keras
 
-from applications.pipeline import files
 from applications.pipeline.run import Run
+from applications.text import answers as answers_of_run
+from applications.text.alignment import has_attention
 from applications.text.bucketing import padding_waste
 from applications.translation.alignment import copy_alignment_of
 from applications.translation.data import TranslationData
-from applications.translation.export import has_attention
 from applications.translation.presets import TranslationConfig
 from applications.translation.translator import Translator
 from keras_attention import losses, metrics
@@ -25,10 +24,11 @@ def evaluate(
     sources, references = data.sentences("test")
     translator = Translator(model, data.tokenizer, config)
     answers = translator.answers(sources, "beam")
-    beam = [answer.translation for answer in answers]
+    beam = [answer.text for answer in answers]
     greedy = translator(sources, "greedy")
     if config == run.config(type(config)):  # else they are not those of the table
-        _write_translations(run, sources, references, beam)
+        columns = {"source": sources, "reference": references, "translation": beam}
+        answers_of_run.write(run, TRANSLATIONS, columns)
     batches = data.evaluation_batches("test")
     model.compile(loss=losses.MaskedCrossentropy(), metrics=[metrics.Perplexity()])
     measured = model.evaluate(batches, verbose=0, return_dict=True)
@@ -71,19 +71,6 @@ def _by_length(sources, hypotheses, references) -> dict[str, dict[str, float | N
     }
 
 
-def _write_translations(run: Run, sources, references, hypotheses) -> None:
-    with (
-        files.replacing(run.path(TRANSLATIONS)) as path,
-        open(path, "w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(["source", "reference", "translation"])
-        writer.writerows(zip(sources, references, hypotheses, strict=True))
-
-
 def read_translations(run: Run) -> tuple[list[str], list[str], list[str]]:
     """Sources, references and translations of an evaluated run."""
-    with open(run.path(TRANSLATIONS), encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter="\t"))[1:]
-    sources, references, hypotheses = zip(*rows, strict=True)
-    return list(sources), list(references), list(hypotheses)
+    return answers_of_run.read(run, TRANSLATIONS)

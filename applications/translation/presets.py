@@ -17,130 +17,57 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from applications.errors import require
-from applications.pipeline.train_config import Config, CrossentropyTrainConfig
+from applications.text.seq2seq_config import (
+    DecodeConfig,
+    Seq2SeqConfig,
+    Seq2SeqDataConfig,
+    Seq2SeqModelConfig,
+    Seq2SeqTrainConfig,
+)
 
 Kind = Literal["transformer", "gru_bahdanau", "gru_luong", "gru"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataConfig:
+class DataConfig(Seq2SeqDataConfig):
     """Which sentence pairs, and how they become batches."""
 
     name: Annotated[
-        str, "corpus: a built-in or TFDS name, or the path of a two-column .tsv"
+        str, "corpus: a built-in or TFDS name, or the path of a .tsv or .jsonl file"
     ] = "libreoffice_help/en-de"
     reverse: Annotated[bool, "translate the corpus's targets to its sources"] = False
-    data_dir: Annotated[str | None, "folder of prepared corpora; none: TFDS's"] = None
-    vocabulary_size: Annotated[int, "subwords, both languages together"] = 6000
     max_length: Annotated[int, "subwords of a side; longer training pairs drop"] = 72
-    tokens_per_batch: Annotated[int, "subwords of a side in one step"] = 2048
-    train_limit: Annotated[int | None, "first training pairs to use"] = None
-    test_limit: Annotated[int | None, "first test sentences to evaluate"] = None
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary_size", "tokens_per_batch"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        super().__post_init__()
         require(
             self.max_length > 2,
             "`max_length` must leave room for a subword between start and end.",
             max_length=self.max_length,
         )
-        for name in ("train_limit", "test_limit"):
-            value = getattr(self, name)
-            positive = value is None or value > 0
-            require(positive, f"`{name}` must be above 0.", **{name: value})
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelConfig:
+class ModelConfig(Seq2SeqModelConfig):
     """Which model, and its sizes."""
 
     kind: Annotated[
         Kind, "transformer, or a GRU with Bahdanau's, Luong's or without attention"
     ] = "transformer"
-    hidden_dim: Annotated[int, "features of a token"] = 256
-    num_layers: Annotated[int, "transformer: blocks on each side"] = 3
-    num_heads: Annotated[int, "transformer: attention heads"] = 4
-    intermediate_dim: Annotated[int, "transformer: feed-forward features"] = 1024
-    dropout: Annotated[float, "share of features dropped"] = 0.2
-    attention_dropout: Annotated[float, "share of attention scores dropped"] = 0.0
-    attention: Annotated[str, "transformer: multi-head layer of the registry"] = (
-        "multi_head"
-    )
-
-    def __post_init__(self) -> None:
-        for name in ("hidden_dim", "num_layers", "num_heads", "intermediate_dim"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        for name in ("dropout", "attention_dropout"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
-        if self.kind == "transformer":
-            require(
-                self.hidden_dim % self.num_heads == 0,
-                "`num_heads` must divide `hidden_dim`.",
-                num_heads=self.num_heads,
-                hidden_dim=self.hidden_dim,
-            )
-        else:
-            require(
-                self.hidden_dim % 2 == 0,
-                "`hidden_dim` must be even: half for each direction of the encoder.",
-                hidden_dim=self.hidden_dim,
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
-class TranslationTrainConfig(CrossentropyTrainConfig):
-    """Training, with what only sequence models need."""
-
-    validation_sentences: Annotated[
-        int, "validation sentences translated after each epoch for val_bleu"
-    ] = 300
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            self.validation_sentences > 0,
-            "`validation_sentences` must be above 0.",
-            validation_sentences=self.validation_sentences,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecodeConfig:
-    """How translations are searched."""
-
-    max_length: Annotated[int, "subwords of a translation, at most"] = 96
-    num_beams: Annotated[int, "hypotheses kept by the beam search"] = 4
-    length_penalty: Annotated[float, "0 favours short, 1 mean per subword"] = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("max_length", "num_beams"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        require(
-            self.length_penalty >= 0,
-            "`length_penalty` must not be negative.",
-            length_penalty=self.length_penalty,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TranslationConfig(Config):
+class TranslationConfig(Seq2SeqConfig):
     """All settings of a run."""
 
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
-    train: TranslationTrainConfig = field(default_factory=TranslationTrainConfig)
-    decode: DecodeConfig = field(default_factory=DecodeConfig)
 
 
 _SMALL = TranslationConfig(
     data=DataConfig(tokens_per_batch=1024),
     model=ModelConfig(intermediate_dim=512, dropout=0.1),
-    train=TranslationTrainConfig(
+    train=Seq2SeqTrainConfig(
         epochs=9,
         learning_rate=2e-3,
         schedule="cosine",
@@ -173,7 +100,7 @@ PRESETS = {
         model=ModelConfig(
             hidden_dim=32, num_layers=1, num_heads=2, intermediate_dim=64
         ),
-        train=TranslationTrainConfig(epochs=2, validation_sentences=8),
+        train=Seq2SeqTrainConfig(epochs=2, validation_sentences=8),
         decode=DecodeConfig(max_length=12, num_beams=2),
     ),
     "demo": replace(
@@ -198,7 +125,7 @@ PRESETS = {
             intermediate_dim=2048,
             dropout=0.1,
         ),
-        train=TranslationTrainConfig(
+        train=Seq2SeqTrainConfig(
             epochs=12,
             learning_rate=7e-4,
             schedule="inverse_sqrt",

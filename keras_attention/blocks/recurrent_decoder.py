@@ -17,7 +17,13 @@ from keras_attention.layers.base import (
 
 Tensor = Any
 
-WITH_UNITS = ("additive", "location_aware", "monotonic")
+# Layers of the registry that compare in a hidden layer, with what they are given.
+WITH_UNITS = {
+    "additive": {},
+    "location_aware": {},
+    "monotonic": {},
+    "coverage": {"filters": 1, "kernel_size": 1, "cumulative": True},
+}
 ATTENTIONS = (*WITH_UNITS, "general", "dot_product", "none")
 
 
@@ -35,7 +41,8 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
     Args:
         units: Size of the state and of the output, U.
         attention: `"additive"`, `"general"`, `"dot_product"`, `"location_aware"` or
-            `"monotonic"` (both for speech), or `"none"`.
+            `"monotonic"` (both for speech), `"coverage"` (additive, sees how much each
+            place has been looked at; for summaries), or `"none"`.
         order: `"bahdanau"` or `"luong"`, see `AttentionCell`.
         **kwargs: Those of `keras.layers.Layer`.
 
@@ -66,7 +73,9 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
 
     Source:
         Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025;
-        without attention Cho et al. 2014, arXiv:1406.1078.
+        without attention Cho et al. 2014, arXiv:1406.1078; coverage See et al. 2017,
+        arXiv:1704.04368, a `LocationAwareAttention` of one cumulative filter of
+        width 1.
     """
 
     def __init__(self, units, attention="additive", order="bahdanau", **kwargs):
@@ -91,10 +100,11 @@ class RecurrentDecoder(ScoresOnRequest, keras.layers.Layer):
         )
 
     def _attention_layer(self):
-        options = {"units": self.units} if self.attention in WITH_UNITS else {}
-        return layers.get(
-            self.attention, **options, dtype=self.dtype_policy, name="attention"
-        )
+        name, options = self.attention, {}
+        if name in WITH_UNITS:
+            options = {"units": self.units, **WITH_UNITS[name]}
+        name = "location_aware" if name == "coverage" else name
+        return layers.get(name, **options, dtype=self.dtype_policy, name="attention")
 
     def build(self, inputs_shape, memory_shape, summary_shape):
         def dense(name, size):

@@ -52,6 +52,10 @@ class AlignmentAttention(BaseAttention):
         """What the first step continues from, `(B, S)`, for keys `(B, S, 1, H)`."""
         raise NotImplementedError
 
+    def remember(self, previous: Tensor, scores: Tensor) -> Tensor:
+        """What the next step continues from, `(B, S)`: by default the scores."""
+        return alignments.last(previous, scores)
+
     # ------------------------------------------------------------------------- weights
 
     def build(self, query_shape, value_shape, key_shape=None):
@@ -111,6 +115,7 @@ class AlignmentAttention(BaseAttention):
             self.first_alignments(key) if previous is None else previous,
             allowed,
             bias,
+            self.remember,
         )
         used = scores
         if training and self.dropout:

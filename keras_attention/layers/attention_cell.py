@@ -195,7 +195,8 @@ class AttentionCell(keras.layers.Layer):
         scores = scores[:, 0] if wanted else None
         if self._remembers:
             before, *memory = seen
-            seen = [ops.cast(scores, before.dtype), *memory]
+            after = self.attention.remember(before, ops.cast(scores, before.dtype))
+            seen = [after, *memory]
         return context[:, 0], seen, scores
 
     def _attend(self, queries, seen, return_attention_scores=False):

@@ -35,6 +35,9 @@ class LocationAwareAttention(AlignmentAttention):
             default as in Tacotron 2.
         kernel_size: Width of a filter in positions, odd; 201 in the paper, 31 by
             default as in Tacotron 2.
+        cumulative: Look at the sum of all scores so far instead of the last ones, as
+            Tacotron 2 does. With one filter of width 1 that is the coverage of See et
+            al. 2017, arXiv:1704.04368, equations 10 and 11, up to a factor.
         **kwargs: `dropout`, `mask`, `flash_attention` (not `True`), `seed` of
             `BaseAttention`, and those of `keras.layers.Layer`.
 
@@ -67,10 +70,18 @@ class LocationAwareAttention(AlignmentAttention):
         a plain softmax; the zeros at the start are Tacotron 2's.
     """
 
-    def __init__(self, units: int, filters: int = 32, kernel_size: int = 31, **kwargs):
+    def __init__(
+        self,
+        units: int,
+        filters: int = 32,
+        kernel_size: int = 31,
+        cumulative: bool = False,
+        **kwargs,
+    ):
         super().__init__(units, **kwargs)
         self.filters = positive_integer("filters", filters)
         self.kernel_size = odd_integer("kernel_size", kernel_size)
+        self.cumulative = cumulative
 
     def build(self, query_shape, value_shape, key_shape=None):
         super().build(query_shape, value_shape, key_shape)
@@ -91,6 +102,9 @@ class LocationAwareAttention(AlignmentAttention):
     def normalise(self, logits, previous, allowed):
         return masked_softmax(logits, allowed)
 
+    def remember(self, previous, scores):
+        return previous + scores if self.cumulative else scores
+
     def first_alignments(self, key):
         return ops.zeros_like(at_least_float32(key[:, :, 0, 0]))
 
@@ -105,4 +119,5 @@ class LocationAwareAttention(AlignmentAttention):
             **super().get_config(),
             "filters": self.filters,
             "kernel_size": self.kernel_size,
+            "cumulative": self.cumulative,
         }

@@ -22,6 +22,13 @@ from keras_attention.metrics.classification import (
 )
 from keras_attention.metrics.meteor import java_is_present, meteor
 from keras_attention.metrics.perplexity import Perplexity
+from keras_attention.metrics.roc_auc import roc_auc
+from keras_attention.metrics.rouge import (
+    RougeScore,
+    rouge,
+    rouge_difference,
+    rouge_tokens,
+)
 from keras_attention.metrics.score import Score
 from keras_attention.metrics.top_k import (
     TopKAccuracy,
@@ -38,6 +45,7 @@ __all__ = [
     "Difference",
     "LengthBucket",
     "Perplexity",
+    "RougeScore",
     "Score",
     "TopKAccuracy",
     "accuracy",
@@ -54,6 +62,10 @@ __all__ = [
     "normalized_caption",
     "paired_bootstrap",
     "predicted_classes",
+    "roc_auc",
+    "rouge",
+    "rouge_difference",
+    "rouge_tokens",
     "top_k_accuracy",
     "top_k_hits",
 ]

@@ -2,14 +2,18 @@
 
 from keras_attention.models.attention_cnn import AttentionCNN
 from keras_attention.models.image_captioner import ImageCaptioner
+from keras_attention.models.pointer_generator import PointerGenerator
 from keras_attention.models.recurrent_seq2seq import RecurrentSeq2Seq
+from keras_attention.models.text_classifier import TextClassifier
 from keras_attention.models.transformer_seq2seq import TransformerSeq2Seq
 from keras_attention.models.vision_transformer import VisionTransformer
 
 __all__ = [
     "AttentionCNN",
     "ImageCaptioner",
+    "PointerGenerator",
     "RecurrentSeq2Seq",
+    "TextClassifier",
     "TransformerSeq2Seq",
     "VisionTransformer",
 ]

@@ -113,15 +113,23 @@ class TextDecoder(abc.ABC):
 
     def step(self, tokens: Tensor, state: dict) -> tuple[Tensor, dict]:
         """Logits `(B, V)` after `tokens` `(B,)`, and the next state."""
+        inputs = self.inputs(tokens, state)
+        wanted = state["attention_scores"] is not None
+        hidden, after, now = self.advance(inputs, state, wanted)
+        return self.predict(hidden)[:, 0], self.booked(state, after, now)
+
+    def inputs(self, tokens: Tensor, state: dict) -> Tensor:
+        """What a step reads of `tokens` `(B,)`: `(B, 1, D)`."""
+        return self.embedding(tokens[:, None], start_index=state["position"])
+
+    def booked(self, state: dict, after: dict, now: Tensor | None) -> dict:
+        """The next state, from what `advance` returned; keeps the scores if asked."""
         position, scores = state["position"], state["attention_scores"]
-        inputs = self.embedding(tokens[:, None], start_index=position)
-        hidden, after, now = self.advance(inputs, state, scores is not None)
         if scores is not None:
             here = ops.arange(scores.shape[2]) == position
             scores = ops.where(here[:, None], now, scores)
-        logits = self.predict(hidden)[:, 0]
         books = {"position": position + 1, "attention_scores": scores}
-        return logits, {**state, **after, **books}
+        return {**state, **after, **books}
 
 
 class RecurrentTextDecoder(TextDecoder):

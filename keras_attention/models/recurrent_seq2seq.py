@@ -29,7 +29,7 @@ class RecurrentSeq2Seq(keras.Model):
         hidden_dim: Size of embeddings, of the decoder and of both encoder directions
             together; even.
         attention: `"additive"`, `"general"`, `"dot_product"`, `"location_aware"`,
-            `"monotonic"` or `"none"`.
+            `"monotonic"`, `"coverage"` or `"none"`, see `blocks.RecurrentDecoder`.
         order: `"bahdanau"` or `"luong"`, see `layers.AttentionCell`.
         dropout: Share dropped after the embedding and before the output, in [0, 1).
         **kwargs: Those of `keras.Model`.

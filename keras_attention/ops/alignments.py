@@ -19,6 +19,14 @@ Tensor = Any
 Energies = Callable[[Tensor, Tensor], Tensor]
 # (logits (B, S), previous (B, S), allowed (B, S) or None) -> scores (B, S)
 Normalise = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+# (previous (B, S), scores (B, S)) -> what the next step continues from (B, S)
+Remember = Callable[[Tensor, Tensor], Tensor]
+
+
+def last(previous: Tensor, scores: Tensor) -> Tensor:
+    """Continue from the scores of the step before: the usual `Remember`."""
+    del previous
+    return scores
 
 
 def follow(
@@ -28,6 +36,7 @@ def follow(
     previous: Tensor,
     allowed: Tensor | None = None,
     bias: Tensor | None = None,
+    remember: Remember = last,
 ) -> Tensor:
     """Scores of queries in their order, each computed from those before it.
 
@@ -42,6 +51,7 @@ def follow(
             its dtype.
         allowed: Boolean `(B, T, S)`, True = may attend.
         bias: `(B, T, S)`, added to the logits.
+        remember: Makes what the next query continues from; by default the scores.
 
     Returns:
         `(B, T, S)` in at least float32.
@@ -58,7 +68,7 @@ def follow(
         if added is not None:
             logits = add_bias(logits[:, None, None], added[:, None, None])[:, 0, 0]
         scores = normalise(logits, numbers, seen)
-        after = ops.cast(scores, before.dtype)
+        after = ops.cast(remember(numbers, scores), before.dtype)
         if seen is not None:
             after = ops.where(ops.any(seen, axis=-1, keepdims=True), after, before)
         return (after,), (scores,)

@@ -107,7 +107,11 @@ ALIGNMENTS = [
         FREE_SIZE,
         **SINGLE,
         configured=options_of(
-            layers.LocationAwareAttention, units=H, filters=3, kernel_size=5
+            layers.LocationAwareAttention,
+            units=H,
+            filters=3,
+            kernel_size=5,
+            cumulative=True,
         ),
         off=ALIGNMENT_OFF,
     ),

@@ -7,10 +7,13 @@ from keras import ops
 
 from keras_attention.losses import (
     MaskedCrossentropy,
+    coverage,
+    coverage_penalty,
     doubly_stochastic_penalty,
     token_crossentropy,
     token_weights,
 )
+from tests.backend import to_numpy
 
 BATCH, LENGTH, CLASSES = 3, 5, 7
 
@@ -136,3 +139,20 @@ def test_doubly_stochastic_penalty_by_hand(dtype):
     found = doubly_stochastic_penalty(scores, mask)
     assert keras.backend.standardize_dtype(found.dtype) == "float32"
     np.testing.assert_allclose(ops.convert_to_numpy(found), [5 / 24, 1.0], rtol=1e-6)
+
+
+def test_coverage_penalty_by_hand():
+    """Equation 12 of See et al.: padding counts neither above nor below."""
+    scores = np.array(
+        [
+            [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]],
+            [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.3, 0.3, 0.4]],
+        ]
+    )
+    mask = np.array([[True, True, True], [True, True, False]])
+    # 0 for first steps; then what was seen: 0.5, 1 of 1.5 seen, and 1.
+    expected = (0 + 0.5 + 1.0 + 0 + 1.0) / 5
+    np.testing.assert_allclose(float(coverage_penalty(scores, mask)), expected)
+    assert float(coverage_penalty(scores, np.zeros((2, 3), bool))) == 0.0
+    before = to_numpy(coverage(ops.convert_to_tensor(scores)))
+    np.testing.assert_allclose(before[0], [[0, 0, 0], [1, 0, 0], [1.5, 0.5, 0]])

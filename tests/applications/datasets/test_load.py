@@ -77,7 +77,7 @@ def test_the_embedded_corpus_loads_by_name_in_another_process(tmp_path):
 def test_our_builders_are_found_by_name(name, tmp_path):
     builder = loading._builder(name, tmp_path)
     assert builder.name == name
-    assert loading._translation_keys(name, builder.info) == ("source", "target")
+    assert loading._text_keys(name, builder.info) == ("source", "target")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,8 @@ def test_our_builders_are_found_by_name(name, tmp_path):
     [
         ("ted_hrlr_translate/pt_to_en", ("pt", "en")),
         ("wmt14_translate/de-en", ("de", "en")),
+        ("cnn_dailymail", ("article", "highlights")),
+        ("xsum", ("document", "summary")),
     ],
 )
 def test_online_sets_become_pairs(name, keys, tmp_path, monkeypatch):
@@ -98,7 +100,7 @@ def test_online_sets_become_pairs(name, keys, tmp_path, monkeypatch):
     with tfds.testing.mock_data(num_examples=3):
         rows = list(tfds.as_numpy(load(name, "validation", tmp_path)))
         builder = loading._builder(name, tmp_path)
-        assert loading._translation_keys(name, builder.info) == keys
+        assert loading._text_keys(name, builder.info) == keys
     assert len(rows) == 3
     for row in rows:
         assert {key: type(text) for key, text in row.items()} == {
@@ -121,10 +123,10 @@ def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
     ("name", "split", "message"),
     [
         ("libreofice_help", "train", "Did you mean 'libreoffice_help'"),
-        ("tsv_pairs", "train", "the path of a file that ends in .tsv"),
+        ("tsv_pairs", "train", "the path of a file that ends in .tsv or .jsonl"),
         ("libreoffice_help/en-xx", "train", "Valid: en-de, "),
         ("debian_descriptions/xx", "train", "Valid: de, fr, it"),
-        ("mnist", "train", "no set of translations; its examples hold image, label"),
+        ("mnist", "train", "no set of pairs of texts; its examples hold image, label"),
         ("libreoffice_help", "dev", "Valid: train, validation, test"),
         ("no/such/file.tsv", "train", "cannot be read: No such file or directory"),
     ],

@@ -150,3 +150,30 @@ def test_padding_of_the_help_corpus_is_under_the_target(texts):
     pairs = BucketedPairs(*token_ids(rows, SubwordTokenizer(model)), 2048, 64)
     assert padding_waste(pairs.epoch(0)) < 0.10
     assert pairs.dropped < 0.01 * len(train)
+
+
+def test_a_length_for_each_side(sides):
+    pairs = BucketedPairs(*sides, TOKENS, (20, 12), seed=7)
+    for source, target in pairs.epochs(0, 1):
+        assert source.shape[1] <= 20
+        assert target.shape[1] <= 12
+    lengths = np.stack([side.row_lengths() for side in sides], axis=1)
+    kept = np.sum((lengths[:, 0] <= 20) & (lengths[:, 1] <= 12))
+    assert (pairs.examples, pairs.dropped) == (kept, EXAMPLES - kept)
+
+
+def test_both_sides_alike_where_sources_have_the_limit():
+    """Sources of one length, targets of many: fewer ids of padding, the same pairs."""
+    random = np.random.default_rng(0)
+    lengths = random.integers(3, 20, EXAMPLES)
+    numbers = np.arange(1, EXAMPLES + 1, dtype=np.int32)
+    source = tf.RaggedTensor.from_row_lengths(np.repeat(numbers, 30), [30] * EXAMPLES)
+    target = tf.RaggedTensor.from_row_lengths(np.repeat(numbers, lengths), lengths)
+    plain = BucketedPairs(source, target, 300, 30)
+    alike = BucketedPairs(source, target, 300, 30, both_sides=True)
+    waste = [padding_waste(pairs.epochs(0, 1)) for pairs in (plain, alike)]
+    assert waste[1] < 0.5 * waste[0]
+    read = np.concatenate([batch[0][:, 0] for batch in alike.epochs(0, 1)])
+    np.testing.assert_array_equal(np.sort(read), numbers)
+    first, again = (arrays(alike.epochs(0, 1)) for _ in range(2))
+    assert all(equal(one, other) for one, other in zip(first, again, strict=True))

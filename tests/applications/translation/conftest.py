@@ -3,7 +3,6 @@
 import shutil
 from dataclasses import replace
 
-import keras
 import pytest
 
 from applications.datasets.libreoffice_help import corpus
@@ -15,7 +14,7 @@ from applications.translation.presets import PRESETS, DecodeConfig, ModelConfig
 from applications.translation.translator import Translator
 from keras_attention import models
 from tests.applications.command_line import CommandLine
-from tests.backend import to_numpy
+from tests.applications.untrained import restarted
 
 SMOKE = PRESETS["smoke"]
 SENTENCE = "Open the file."
@@ -81,16 +80,6 @@ def translator(vocabulary_model, config):
         intermediate_dim=24,
     )
     return Translator(restarted(model), tokenizer, config)
-
-
-def restarted(model):
-    """Larger weights, for choices that are no near ties.
-
-    `keras.utils.set_random_seed` would destroy the tokenizer.
-    """
-    noise = keras.initializers.RandomNormal(0.0, 0.3, seed=1)
-    model.set_weights([w + to_numpy(noise(w.shape)) for w in model.get_weights()])
-    return model
 
 
 @pytest.fixture(scope="session")

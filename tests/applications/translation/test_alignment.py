@@ -1,98 +1,11 @@
 import numpy as np
-import pytest
-import tensorflow as tf
 
-from applications.text.vocabulary import END
-from applications.translation.alignment import alignments, copy_alignment_of
-from applications.translation.translator import Translator
-from keras_attention import models
-from tests.applications.translation.conftest import restarted
-
-TEXTS = ["Open the file.", "Save", "Click 12 times to open the dialog."]
-
-
-@pytest.mark.parametrize("search", ["greedy", "beam"])
-def test_rows_are_the_steps_that_wrote_the_tokens(translator, search):
-    """Each row is what the model attends when it predicts that very token."""
-    source = translator.encode(tf.constant(TEXTS))
-    tokens = translator.search(source, search).tokens[:, 0].numpy()
-    found = list(alignments(translator, translator.answers(TEXTS, search)))
-    assert len(found) == len(TEXTS)
-    for row, (text, alignment) in enumerate(zip(TEXTS, found, strict=True)):
-        ids = [i for i in source[row].numpy() if i]
-        written = _until_end(tokens[row])
-        assert alignment.source == translator.tokenizer.pieces(ids)
-        assert alignment.target == translator.tokenizer.pieces(written)
-        assert alignment.source[-1] == "</s>"
-        assert set(alignment.scores) == {"decoder_0", "decoder_1"}
-        expected = _step_by_step(translator, text, written)
-        for name, scores in alignment.scores.items():
-            assert scores.shape == (2, len(written), len(ids))
-            np.testing.assert_allclose(scores.sum(-1), 1.0, atol=1e-5)
-            np.testing.assert_allclose(scores, expected[name], atol=1e-5)
-
-
-def _until_end(tokens):
-    tokens = list(tokens)
-    return tokens[: tokens.index(END) + 1] if END in tokens else tokens
-
-
-def _step_by_step(translator, text, written):
-    """Cross-attention of every cached step of a decoding, by decoder block."""
-    model, source = translator.model, translator.encode(tf.constant([text]))
-    state = model.initial_state(source, len(written))
-    found = {layer.name: [] for layer in model.decoders}
-    for t, token in enumerate([1, *written[:-1]]):
-        x = model.embedding(tf.constant([[token]]), start_index=t)
-        caches = []
-        for layer, own, cross in zip(
-            model.decoders, state["self"], state["cross"], strict=True
-        ):
-            x, _, scores, cache = layer(
-                x,
-                None,
-                return_attention_scores=True,
-                self_attention_cache=own,
-                self_attention_cache_update_index=t,
-                cross_attention_cache=cross,
-            )
-            caches.append(cache)
-            found[layer.name].append(scores.numpy()[0])
-        state["self"] = caches
-    return {name: np.concatenate(steps, axis=1) for name, steps in found.items()}
-
-
-@pytest.mark.parametrize("order", ["bahdanau", "luong"])
-def test_a_recurrent_model_has_one_head(translator, config, order):
-    size = translator.tokenizer.vocabulary_size
-    model = restarted(models.RecurrentSeq2Seq(size, 16, order=order))
-    recurrent = Translator(model, translator.tokenizer, config)
-    for alignment in alignments(recurrent, recurrent.answers(TEXTS, "greedy")):
-        (scores,) = alignment.scores.values()
-        assert list(alignment.scores) == ["decoder"]
-        assert scores.shape == (1, len(alignment.target), len(alignment.source))
-        np.testing.assert_allclose(scores.sum(-1), 1.0, atol=1e-5)
-
-
-def test_texts_come_in_order_over_several_batches(translator, monkeypatch):
-    once = list(alignments(translator, translator.answers(TEXTS, "greedy")))
-    monkeypatch.setattr("applications.translation.alignment.SENTENCES_AT_ONCE", 2)
-    again = list(alignments(translator, translator.answers(TEXTS, "greedy")))
-    for a, b in zip(once, again, strict=True):
-        assert (a.source, a.target) == (b.source, b.target)
-        for name in a.scores:
-            np.testing.assert_allclose(a.scores[name], b.scores[name], atol=1e-5)
-
-
-def test_a_blank_text(translator):
-    (alignment,) = alignments(translator, translator.answers([""], "greedy"))
-    assert alignment.source == ["</s>"]
-    np.testing.assert_allclose(alignment.scores["decoder_0"], 1.0, atol=1e-6)
+from applications.text.alignment import Alignment
+from applications.translation import alignment as module
+from applications.translation.alignment import copy_alignment_of
 
 
 def test_copied_words_are_counted_over_all_heads(translator, monkeypatch):
-    from applications.translation import alignment as module
-
     pieces = ["▁Use", "▁42", "▁with", "▁Calc", "</s>"]
     exact = np.eye(5)[None].repeat(2, axis=0)
     shifted = np.roll(exact, 1, axis=-1)
@@ -100,7 +13,7 @@ def test_copied_words_are_counted_over_all_heads(translator, monkeypatch):
         module,
         "alignments",
         lambda *_: [
-            module.Alignment(pieces, pieces, {"one": shifted, "two": exact}),
+            Alignment(pieces, pieces, {"one": shifted, "two": exact}),
         ],
     )
     measured = copy_alignment_of(translator, ["Use 42 with Calc"])

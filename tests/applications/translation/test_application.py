@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from applications.pipeline import run as runs
+from applications.text.seq2seq_data import teacher_forced
 from applications.text.tokenizer import SubwordTokenizer
 from applications.translation.application import Translation
-from applications.translation.data import TranslationData, teacher_forced
+from applications.translation.data import TranslationData
 from applications.translation.translator import Translator
 from tests.applications.pipeline.test_training import assert_same_training
 from tests.applications.translation.conftest import SMOKE, translate

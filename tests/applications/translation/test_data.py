@@ -2,29 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from applications.errors import UserError
-from applications.text.vocabulary import END, PADDING, START
-from applications.translation.data import (
-    TranslationData,
-    teacher_forced,
-    training_pairs,
-)
+from applications.text.vocabulary import END, START
+from applications.translation.data import TranslationData
 
 
 @pytest.fixture
 def data(config, vocabulary_model):
     return TranslationData(config, vocabulary_model)
-
-
-def test_teacher_forced_by_hand():
-    source = tf.constant([[5, END]])
-    target = tf.constant([[START, 7, 8, END], [START, 9, END, PADDING]])
-    inputs, labels = teacher_forced(source, target)
-    assert inputs["source"].numpy().tolist() == [[5, END]]
-    assert inputs["target"].numpy().tolist() == [[START, 7, 8], [START, 9, END]]
-    assert labels.numpy().tolist() == [[7, 8, END], [9, END, PADDING]]
 
 
 def test_splits_are_the_file(data, pairs):
@@ -42,7 +28,7 @@ def test_limits(data, config):
     limited = replace(config.data, train_limit=5, test_limit=2)
     config = replace(config, data=limited)
     data = TranslationData(config, data.vocabulary)
-    assert len(list(training_pairs(config))) == 5
+    assert len(list(data.pairs("train"))) == 5
     assert data.train.examples + data.train.dropped == 5
     assert len(data.sentences("test")[0]) == 2
     assert len(data.sentences("test", 1)[0]) == 1
@@ -97,7 +83,7 @@ def test_an_unknown_split_or_corpus(data, config):
         data.sentences("dev")
     other = replace(config, data=replace(config.data, name="libreoffice_help/en-xx"))
     with pytest.raises(UserError, match="Unknown configuration"):
-        training_pairs(other)
+        TranslationData.read(other, "train")
 
 
 def test_reverse_swaps_the_sides(data, config):

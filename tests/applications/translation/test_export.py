@@ -1,52 +1,12 @@
 import numpy as np
 import pytest
 
-from applications.errors import UserError
 from applications.translation import export
 from keras_attention import export as saved_model
 from keras_attention import models
 from tests.applications.translation.conftest import SENTENCE
 
 C41 = ["", "hello", "   "]
-
-
-@pytest.mark.parametrize(
-    ("attention", "expected"), [("additive", True), ("general", True), ("none", False)]
-)
-def test_has_attention(attention, expected):
-    model = models.RecurrentSeq2Seq(9, 4, attention)
-    assert export.has_attention(model) is expected
-
-
-def test_a_transformer_has_attention(translator):
-    assert export.has_attention(translator.model)
-
-
-def test_a_difference_is_an_error_that_shows_it(translator, tmp_path, monkeypatch):
-    def ask(directory, batches, endpoints):
-        answers = [{"translation": ["?"] * len(batch)} for batch in batches]
-        return dict.fromkeys(endpoints, answers)
-
-    monkeypatch.setattr(saved_model, "ask_alone", ask)
-    with pytest.raises(UserError, match=r"answers 4 of 4 .* '\?' instead of ''"):
-        export.check(tmp_path, ["Open."], translator)
-
-
-def test_the_check_asks_for_blank_and_single_texts(translator, tmp_path, monkeypatch):
-    asked = {}
-
-    def ask(directory, batches, endpoints):
-        asked.update(dict.fromkeys(endpoints, batches))
-        return {
-            search: [{"translation": translator(batch, search)} for batch in batches]
-            for search in endpoints
-        }
-
-    monkeypatch.setattr(saved_model, "ask_alone", ask)
-    texts = [f"Line {i}." for i in range(53)]
-    export.check(tmp_path, texts, translator)
-    batches = [[""], ["", *texts[:2]], texts[:50], texts[50:]]
-    assert asked == {"greedy": batches, "beam": batches}
 
 
 @pytest.mark.slow

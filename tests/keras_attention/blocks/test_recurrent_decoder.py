@@ -201,7 +201,7 @@ def test_config_round_trip():
     ("arguments", "words"),
     [
         ((0,), "`units` must be a positive integer"),
-        ((U, "bahdanau"), "`attention` must be one of 'additive', 'dot_product'"),
+        ((U, "bahdanau"), "`attention` must be one of 'additive', 'coverage'"),
         ((U, "additive", "luon"), "`order` must be one of 'bahdanau', 'luong'"),
     ],
 )

@@ -99,3 +99,27 @@ def test_number_of_parameters_is_that_of_the_docstring():
 def test_wrong_arguments_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         layers.LocationAwareAttention(U, **options)
+
+
+def test_cumulative_sees_all_steps_before():
+    """Equation 11 of See et al.: `tanh(W s + V h + u c + b)` with the coverage c."""
+    query, value = tensor(B, T, DQ), tensor(B, S, V)
+    layer = layers.LocationAwareAttention(U, filters=1, kernel_size=1, cumulative=True)
+    layer(query, value)
+    random = np.random.default_rng(1)
+    layer.set_weights([random.normal(size=x.shape) for x in layer.get_weights()])
+    _, scores = layer(query, value, return_attention_scores=True)
+    named = {x.path.split("/", 1)[1]: to_numpy(x) for x in layer.weights}
+    coverage = np.zeros((B, S))
+    of_coverage = named["location_kernel"][0, 0] * named["location/kernel"][0]
+    for step in range(T):
+        hidden = np.tanh(
+            to_numpy(query)[:, step, None] @ named["query/kernel"]
+            + named["query/bias"]
+            + to_numpy(value) @ named["key/kernel"]
+            + coverage[..., None] * of_coverage
+        )
+        exponentials = np.exp(hidden @ named["scale"])
+        expected = exponentials / exponentials.sum(-1, keepdims=True)
+        np.testing.assert_allclose(to_numpy(scores)[:, step], expected, atol=1e-5)
+        coverage = coverage + expected

@@ -19,6 +19,7 @@ LOOKING = {name: KINDS[name] for name in ("bahdanau", "luong", "dot_product")} |
     "location_aware": {"attention": "location_aware", "order": "bahdanau"},
     "location_aware_luong": {"attention": "location_aware", "order": "luong"},
     "monotonic": {"attention": "monotonic"},
+    "coverage": {"attention": "coverage", "order": "luong"},
 }
 
 
@@ -79,9 +80,9 @@ def test_without_attention_everything_must_fit_the_summary():
     np.testing.assert_allclose(found, toys.logits(model), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["bahdanau", "luong", "dot_product"])
+@pytest.mark.parametrize("kind", ["bahdanau", "luong", "dot_product", "coverage"])
 def test_cross_attention_scores(kind):
-    model = make(**KINDS[kind])
+    model = make(**LOOKING[kind])
     scores = to_numpy(model.cross_attention_scores(SOURCE, TARGET))
     assert scores.shape == (3, 1, TARGET.shape[1], SOURCE.shape[1])
     np.testing.assert_allclose(scores.sum(-1), 1.0, atol=1e-6)

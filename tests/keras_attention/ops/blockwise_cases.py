@@ -18,7 +18,8 @@ SEED = np.array([7, 11], "uint32")
 WEIGHTS = {
     "dot": [],
     "scaled_dot": [],
-    "general": [tensor(H, H, seed=3)],
+    # As large as a fresh layer's: logits of 20 would cost the softmax a digit.
+    "general": [tensor(H, H, seed=3) / H**0.5],
     "additive": [tensor(H, seed=3)],
     "cosine": [ops.convert_to_tensor(0.7)],
     "gaussian": [ops.convert_to_tensor(1.5)],

@@ -1,0 +1,1 @@
+"""Summarization: a text in, its summary out, and what each word was copied from."""

@@ -1,0 +1,32 @@
+import pytest
+
+from applications.errors import UserError
+from applications.text import seq2seq_export as export
+from keras_attention import export as saved_model
+
+
+def test_a_difference_is_an_error_that_shows_it(writer, tmp_path, monkeypatch):
+    def ask(directory, batches, endpoints):
+        answers = [{"text": ["?"] * len(batch)} for batch in batches]
+        return dict.fromkeys(endpoints, answers)
+
+    monkeypatch.setattr(saved_model, "ask_alone", ask)
+    with pytest.raises(UserError, match=r"answers 4 of 4 .* '\?' instead of ''"):
+        export.check(tmp_path, ["Open."], writer, "text")
+
+
+def test_the_check_asks_for_blank_and_single_texts(writer, tmp_path, monkeypatch):
+    asked = {}
+
+    def ask(directory, batches, endpoints):
+        asked.update(dict.fromkeys(endpoints, batches))
+        return {
+            search: [{"text": writer(batch, search)} for batch in batches]
+            for search in endpoints
+        }
+
+    monkeypatch.setattr(saved_model, "ask_alone", ask)
+    texts = [f"Line {i}." for i in range(53)]
+    export.check(tmp_path, texts, writer, "text")
+    batches = [[""], ["", *texts[:2]], texts[:50], texts[50:]]
+    assert asked == {"greedy": batches, "beam": batches}
