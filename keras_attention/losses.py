@@ -198,5 +198,15 @@ def coverage_penalty(attention_scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def coverage(attention_scores: Tensor) -> Tensor:
-    """What each step finds looked at: the sum of the scores `(B, T, S)` before it."""
+    """What each step finds looked at: the sum of the scores before it.
+
+    Args:
+        attention_scores: `(B, T, S)`, after the softmax.
+
+    Returns:
+        `(B, T, S)`, 0 for the first step.
+
+    Source:
+        See et al. 2017, arXiv:1704.04368, equation 10.
+    """
     return ops.cumsum(attention_scores, axis=1) - attention_scores

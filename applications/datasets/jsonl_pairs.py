@@ -58,5 +58,7 @@ def _pair(line: bytes, where: str) -> Pair:
     for key, text in zip(_KEYS, texts, strict=True):
         if not (isinstance(text, str) and text.strip()):
             raise DataError(f"{where} has no text under {key!r}.")
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise DataError(f"{where} has half a character under {key!r}.")
     source, target = (text.strip() for text in texts)
     return Pair(source, source, target)

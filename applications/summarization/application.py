@@ -1,6 +1,6 @@
-"""The summarization task: data, models, metrics, explanation and export."""
+"""The summarization task: models, metrics and explanation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ import keras_hub
 
 from applications.datasets.load import licence
 from applications.pipeline import files
-from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.application import Quality
 from applications.pipeline.run import Run
 from applications.summarization import evaluation, explanation
 from applications.summarization.data import SummarizationData
@@ -20,13 +20,11 @@ from applications.summarization.hub import (
 )
 from applications.summarization.presets import SummarizationConfig
 from applications.summarization.summarizer import Summarizer
-from applications.text import seq2seq_export, seq2seq_models, vocabulary
-from applications.text.seq2seq_data import teacher_forced
-from keras_attention import losses, metrics, models
+from applications.text import seq2seq_models
+from applications.text.seq2seq_application import Seq2SeqApplication
+from keras_attention import metrics, models
 
-VOCABULARY = "vocabulary.model"
 HUB = "preprocessor"  # folder of a KerasHub preprocessor, in a vocabulary's place
-ANSWER = "summary"
 
 # Score and order of the recurrent models, and of what a copying one has inside.
 _RECURRENT = {
@@ -36,11 +34,13 @@ _RECURRENT = {
 }
 
 
-class Summarization(Application[SummarizationConfig, SummarizationData]):
+class Summarization(Seq2SeqApplication[SummarizationConfig, SummarizationData]):
     """Texts to summaries."""
 
     name: ClassVar[str] = "summarization"
     quality: ClassVar[Quality] = Quality("val_rouge_l", higher_is_better=True)
+    data_class, writer_class = SummarizationData, Summarizer
+    answer = "summary"
 
     def about(self, config: SummarizationConfig) -> str:
         stated = licence(config.data.name, config.data.data_dir)
@@ -61,31 +61,12 @@ class Summarization(Application[SummarizationConfig, SummarizationData]):
             with files.replacing(run.path(HUB)) as folder:
                 save_preprocessor(str(config.model.preset), folder)
             return
-        rows = SummarizationData.read(config, "train").as_numpy_iterator()
-        texts = (row[side].decode() for row in rows for side in ("source", "target"))
-        model = vocabulary.train(texts, config.data.vocabulary_size)
-        with files.replacing(run.path(VOCABULARY)) as path:
-            path.write_bytes(model)
+        super().prepare(config, run)
 
     def load(self, config: SummarizationConfig, run: Run) -> SummarizationData:
         if config.model.kind == "keras_hub":
             return SummarizationData(config, b"", run.path(HUB))
-        return SummarizationData(config, run.path(VOCABULARY).read_bytes())
-
-    def train_batches(
-        self, config: SummarizationConfig, data: SummarizationData
-    ) -> TrainBatches:
-        train, limits = data.train, config.data
-        print(
-            f"{train.examples} training pairs in {train.count} batches; "
-            f"{train.dropped} with a summary above {limits.max_target_length} subwords "
-            f"left out; {data.cut['train']} texts cut after "
-            f"{limits.max_source_length} subwords"
-        )
-        return TrainBatches(train.count, lambda e: train.epoch(e).map(teacher_forced))
-
-    def validation_batches(self, config: SummarizationConfig, data: SummarizationData):
-        return data.validation
+        return super().load(config, run)
 
     # ---------------------------------------------------------------------- model
 
@@ -106,23 +87,10 @@ class Summarization(Application[SummarizationConfig, SummarizationData]):
             return seq2seq
         return models.PointerGenerator(seq2seq, sizes.coverage_weight)
 
-    def objective(
-        self, config: SummarizationConfig, data: SummarizationData
-    ) -> dict[str, Any]:
-        return {
-            "loss": losses.MaskedCrossentropy(config.train.label_smoothing),
-            "metrics": [metrics.Perplexity()],
-        }
-
-    def validate(
-        self, config: SummarizationConfig, data: SummarizationData, model: keras.Model
+    def score(
+        self, answers: Sequence[str], references: Sequence[str]
     ) -> dict[str, float]:
-        """Greedy ROUGE-L on the first validation texts: the task metric."""
-        sources, references = data.sentences(
-            "validation", config.train.validation_sentences
-        )
-        summaries = Summarizer(model, data.tokenizer, config)(sources, "greedy")
-        return {"rouge_l": metrics.rouge(summaries, references)["rouge_l"].value}
+        return {"rouge_l": metrics.rouge(answers, references)["rouge_l"].value}
 
     # --------------------------------------------------------------------- stages
 
@@ -135,15 +103,6 @@ class Summarization(Application[SummarizationConfig, SummarizationData]):
     ) -> dict[str, Any]:
         return evaluation.evaluate(config, data, model, run)
 
-    def predict(
-        self,
-        config: SummarizationConfig,
-        data: SummarizationData,
-        model: keras.Model,
-        inputs: Sequence[str],
-    ) -> Iterable[str]:
-        yield from Summarizer(model, data.tokenizer, config)(inputs)
-
     def explain(
         self,
         config: SummarizationConfig,
@@ -153,16 +112,3 @@ class Summarization(Application[SummarizationConfig, SummarizationData]):
         inputs: Sequence[str],
     ) -> list[Path]:
         return explanation.explain(config, data, model, run, inputs)
-
-    def export(
-        self,
-        config: SummarizationConfig,
-        data: SummarizationData,
-        model: keras.Model,
-        directory: Path,
-    ) -> dict[str, Any]:
-        summarizer = Summarizer(model, data.tokenizer, config)
-        seq2seq_export.export(summarizer, directory, ANSWER)
-        sources, _ = data.sentences("test", seq2seq_export.CHECKED_TEXTS)
-        seq2seq_export.check(directory, sources, summarizer, ANSWER)
-        return {}

@@ -39,6 +39,14 @@ class SummarizationData(Seq2SeqData[SummarizationConfig]):
             return HubTokenizer(self.hub, self.config.model.prompt)
         return super().tokenizer
 
+    def left_out(self) -> str:
+        limits, dropped = self.config.data, self.train.dropped
+        return (
+            f"{dropped} with a summary above {limits.max_target_length} subwords left "
+            f"out; {self.cut['train']} texts cut after {limits.max_source_length} "
+            "subwords"
+        )
+
     def ids(self, split: str) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
         """Source ids, cut, and whole target ids of a split."""
         source, target = super().ids(split)

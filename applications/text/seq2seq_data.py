@@ -39,6 +39,10 @@ class Seq2SeqData(Generic[C]):
         """Training batches; pairs with a longer side are dropped and counted."""
         return self.bucketed(*self.ids("train"), self.longest)
 
+    def left_out(self) -> str:
+        """What training does without, for a user to read."""
+        return f"{self.train.dropped} above {self.longest} subwords left out"
+
     @cached_property
     def validation(self) -> tf.data.Dataset:
         return self.evaluation_batches("validation")

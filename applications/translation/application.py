@@ -1,25 +1,21 @@
-"""The translation task: data, models, metrics, explanation and export."""
+"""The translation task: models, metrics and explanation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
 from applications.datasets.load import licence
-from applications.pipeline import files
-from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.application import Quality
 from applications.pipeline.run import Run
-from applications.text import seq2seq_models, vocabulary
-from applications.text.seq2seq_data import teacher_forced
-from applications.text.seq2seq_export import CHECKED_TEXTS
-from applications.translation import evaluation, explanation, export
+from applications.text import seq2seq_models
+from applications.text.seq2seq_application import Seq2SeqApplication
+from applications.translation import evaluation, explanation
 from applications.translation.data import TranslationData
 from applications.translation.presets import TranslationConfig
 from applications.translation.translator import Translator
-from keras_attention import losses, metrics
-
-VOCABULARY = "vocabulary.model"
+from keras_attention import metrics
 
 # Score and order of the recurrent models.
 _RECURRENT = {
@@ -29,11 +25,13 @@ _RECURRENT = {
 }
 
 
-class Translation(Application[TranslationConfig, TranslationData]):
+class Translation(Seq2SeqApplication[TranslationConfig, TranslationData]):
     """Sentences of one language to sentences of another."""
 
     name: ClassVar[str] = "translation"
     quality: ClassVar[Quality] = Quality("val_bleu", higher_is_better=True)
+    data_class, writer_class = TranslationData, Translator
+    answer = "translation"
 
     def about(self, config: TranslationConfig) -> str:
         stated = licence(config.data.name, config.data.data_dir)
@@ -45,32 +43,6 @@ class Translation(Application[TranslationConfig, TranslationData]):
             "shows what a step looked at, not why it wrote a word."
         )
 
-    # ----------------------------------------------------------------------- data
-
-    def prepare(self, config: TranslationConfig, run: Run) -> None:
-        """Train the subword vocabulary on both sides of the training split."""
-        rows = TranslationData.read(config, "train").as_numpy_iterator()
-        texts = (row[side].decode() for row in rows for side in ("source", "target"))
-        model = vocabulary.train(texts, config.data.vocabulary_size)
-        with files.replacing(run.path(VOCABULARY)) as path:
-            path.write_bytes(model)
-
-    def load(self, config: TranslationConfig, run: Run) -> TranslationData:
-        return TranslationData(config, run.path(VOCABULARY).read_bytes())
-
-    def train_batches(
-        self, config: TranslationConfig, data: TranslationData
-    ) -> TrainBatches:
-        train = data.train
-        print(
-            f"{train.examples} training pairs in {train.count} batches; "
-            f"{train.dropped} above {config.data.max_length} subwords left out"
-        )
-        return TrainBatches(train.count, lambda e: train.epoch(e).map(teacher_forced))
-
-    def validation_batches(self, config: TranslationConfig, data: TranslationData):
-        return data.validation
-
     # ---------------------------------------------------------------------- model
 
     def build_model(
@@ -81,23 +53,10 @@ class Translation(Application[TranslationConfig, TranslationData]):
             return seq2seq_models.transformer(sizes, count)
         return seq2seq_models.recurrent(sizes, count, *_RECURRENT[sizes.kind])
 
-    def objective(
-        self, config: TranslationConfig, data: TranslationData
-    ) -> dict[str, Any]:
-        return {
-            "loss": losses.MaskedCrossentropy(config.train.label_smoothing),
-            "metrics": [metrics.Perplexity()],
-        }
-
-    def validate(
-        self, config: TranslationConfig, data: TranslationData, model: keras.Model
+    def score(
+        self, answers: Sequence[str], references: Sequence[str]
     ) -> dict[str, float]:
-        """Greedy BLEU on the first validation sentences: the task metric."""
-        sources, references = data.sentences(
-            "validation", config.train.validation_sentences
-        )
-        hypotheses = Translator(model, data.tokenizer, config)(sources, "greedy")
-        return {"bleu": metrics.bleu(hypotheses, references).value}
+        return {"bleu": metrics.bleu(answers, references).value}
 
     # --------------------------------------------------------------------- stages
 
@@ -110,15 +69,6 @@ class Translation(Application[TranslationConfig, TranslationData]):
     ) -> dict[str, Any]:
         return evaluation.evaluate(config, data, model, run)
 
-    def predict(
-        self,
-        config: TranslationConfig,
-        data: TranslationData,
-        model: keras.Model,
-        inputs: Sequence[str],
-    ) -> Iterable[str]:
-        yield from Translator(model, data.tokenizer, config)(inputs)
-
     def explain(
         self,
         config: TranslationConfig,
@@ -128,15 +78,3 @@ class Translation(Application[TranslationConfig, TranslationData]):
         inputs: Sequence[str],
     ) -> list[Path]:
         return explanation.explain(config, data, model, run, inputs)
-
-    def export(
-        self,
-        config: TranslationConfig,
-        data: TranslationData,
-        model: keras.Model,
-        directory: Path,
-    ) -> dict[str, Any]:
-        export.export(Translator(model, data.tokenizer, config), directory)
-        sources, _ = data.sentences("test", CHECKED_TEXTS)
-        export.check(directory, sources, Translator(model, data.tokenizer, config))
-        return {}

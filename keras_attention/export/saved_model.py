@@ -47,7 +47,8 @@ import tensorflow as tf
 import tensorflow_text
 sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
 directory, *endpoints = sys.argv[1:]
-batches = [[base64.b64decode(x) for x in batch] for batch in json.load(sys.stdin)]
+decoded = lambda x: base64.b64decode(x) if isinstance(x, str) else x
+batches = [[decoded(x) for x in batch] for batch in json.load(sys.stdin)]
 model = tf.saved_model.load(directory)
 
 def answer(ask, batch):
@@ -67,18 +68,19 @@ json.dump(
 
 def ask_alone(
     directory: Path,
-    batches: Sequence[Sequence[str | bytes]],
+    batches: Sequence[Sequence[str | bytes | float]],
     endpoints: Sequence[str],
 ) -> dict[str, list[dict[str, list]]]:
-    """Answers of a SavedModel of strings in a fresh process without this package.
+    """Answers of a SavedModel in a fresh process without this package.
 
     The process may import TensorFlow and tensorflow_text only; this package and
     KerasHub are shut out.
 
     Args:
         directory: The SavedModel.
-        batches: Inputs, a list of strings per call: texts, or the bytes of files.
-        endpoints: Names of signatures; each takes one tensor of strings `(B,)`.
+        batches: Inputs, a list per call: texts, the bytes of files, or numbers.
+        endpoints: Names of signatures; each takes one tensor `(B,)` of strings or of
+            float32.
 
     Returns:
         For each endpoint, per batch, every output of one number or string per input.
@@ -99,7 +101,9 @@ def ask_alone(
     return json.loads(process.stdout)
 
 
-def _encoded(item: str | bytes) -> str:
+def _encoded(item: str | bytes | float) -> str | float:
     """JSON knows no bytes."""
+    if isinstance(item, float):
+        return item
     content = item.encode() if isinstance(item, str) else item
     return base64.b64encode(content).decode()

@@ -1,6 +1,7 @@
 """Whole models built from the layers."""
 
 from keras_attention.models.attention_cnn import AttentionCNN
+from keras_attention.models.attention_regressor import AttentionRegressor
 from keras_attention.models.image_captioner import ImageCaptioner
 from keras_attention.models.pointer_generator import PointerGenerator
 from keras_attention.models.recurrent_seq2seq import RecurrentSeq2Seq
@@ -10,6 +11,7 @@ from keras_attention.models.vision_transformer import VisionTransformer
 
 __all__ = [
     "AttentionCNN",
+    "AttentionRegressor",
     "ImageCaptioner",
     "PointerGenerator",
     "RecurrentSeq2Seq",

@@ -22,7 +22,7 @@ class CopyDetails(NamedTuple):
         attention_scores: `(B, N, T, S)`, heads apart.
         generation_probability: `(B, T)`, how far the word is made and not copied.
         copy_probability: `(B, T, S)`, of copying the token at each place of the source:
-            sums to `1 - generation_probability`.
+            sums to `1 - generation_probability`, and to 0 where there is no source.
         coverage: `(B, T, S)`, how much the steps before have copied from each place.
     """
 
@@ -45,7 +45,8 @@ def mixed_logits(
 
     Args:
         logits: `(B, T, V)` of the vocabulary.
-        scores: `(B, T, S)`, the share of each place of the source; a row sums to 1.
+        scores: `(B, T, S)`, the share of each place of the source; a row sums to 1, or
+            to 0 where there is nothing to copy: there the mixture is the vocabulary's.
         gate: `(B, T, 1)`, `log(p / (1 - p))`.
         source: `(B, S)` token ids, 0 = padding, which is never copied.
 
@@ -53,6 +54,7 @@ def mixed_logits(
         `(B, T, V)` float32.
     """
     logits, scores, gate = (ops.cast(x, "float32") for x in (logits, scores, gate))
+    source = ops.cast(source, "int32")
     batch, steps, size = ops.shape(logits)
     places = ops.shape(scores)[2]
     copied = ops.matmul(scores, _first_of_equals(source))  # (B, T, S)
@@ -61,9 +63,13 @@ def mixed_logits(
     whole = ops.logsumexp(logits, axis=-1, keepdims=True)
     raised = ops.softplus(ops.log(ops.maximum(copied, _TINY)) - gate + whole - own)
     raised = ops.where(copied > 0, raised, 0.0)
-    row = ops.repeat(ops.arange(batch * steps, dtype="int32"), places)
-    where = ops.stack([row, ops.reshape(ids, (-1,))], axis=1)
-    added = ops.scatter(where, ops.reshape(raised, (-1,)), (batch * steps, size))
+    row = ops.reshape(ops.arange(batch * steps, dtype="int32"), (batch, steps, 1))
+    # Keras's `scatter` goes through its indices one by one on PyTorch.
+    added = ops.segment_sum(
+        ops.reshape(raised, (-1,)),
+        ops.reshape(row * size + ids, (-1,)),
+        batch * steps * size,
+    )
     return logits + ops.reshape(added, (batch, steps, size))
 
 

@@ -21,6 +21,12 @@ from keras_attention.interpretation.plots.images import (
     overlays,
 )
 from keras_attention.interpretation.plots.positions import position_similarity
+from keras_attention.interpretation.plots.regression import (
+    Fit,
+    regression_curves,
+    weight_map,
+    weighted_fits,
+)
 from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
 from keras_attention.interpretation.plots.steps import MAX_STEPS, shaded_steps
 from keras_attention.interpretation.plots.text import MAX_WORDS, shaded_text
@@ -30,6 +36,7 @@ __all__ = [
     "MAX_STEPS",
     "MAX_TOKENS",
     "MAX_WORDS",
+    "Fit",
     "confusion_matrix",
     "film_strip",
     "gate_bars",
@@ -39,8 +46,11 @@ __all__ = [
     "overlay_rows",
     "overlays",
     "position_similarity",
+    "regression_curves",
     "reliability_diagram",
     "save",
     "shaded_steps",
     "shaded_text",
+    "weight_map",
+    "weighted_fits",
 ]

@@ -38,6 +38,7 @@ def test_rows_are_read_in_order_with_their_line_breaks(file):
         (b'{"source": 3, "target": "b"}', ", line 1 has no text under 'source'."),
         (b'{"source": " ", "target": "b"}', ", line 1 has no text under 'source'."),
         (b'{"source": "\xe4", "target": "b"}', ", line 1 is not UTF-8"),
+        (b'{"source": "a", "target": "\\ud83d"}', " half a character under 'target'."),
     ],
 )
 def test_bad_files_are_refused_by_name_and_line(file, content, message):

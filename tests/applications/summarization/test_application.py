@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -15,6 +14,7 @@ from applications.text.alignment import has_attention
 from applications.text.seq2seq_data import teacher_forced
 from tests.applications.summarization.conftest import SMOKE, TEXT, summarize
 from tests.applications.summarization.test_summarizer import TEXTS
+from tests.applications.text.learning import assert_learns_decodes_and_reloads
 
 # What is in each, whether it looks back at the text, and whether it copies from it.
 KINDS = {
@@ -61,28 +61,11 @@ def test_a_key_chooses_the_model(kind, config, vocabulary_model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["pointer_transformer", "pointer_generator"])
-def test_what_copies_learns_decodes_and_reloads(
-    kind, config, vocabulary_model, tmp_path
-):
-    config = replace(config, model=replace(config.model, kind=kind))
+def test_the_copying_gru_learns_decodes_and_reloads(config, vocabulary_model, tmp_path):
+    """The smoke run is the same for the copying transformer."""
+    config = replace(config, model=replace(config.model, kind="pointer_generator"))
     data = SummarizationData(config, vocabulary_model)
-    application = Summarization()
-    model = application.build_model(config, data)
-    model.compile(
-        optimizer=keras.optimizers.Adam(0.01), **application.objective(config, data)
-    )
-    (batch,) = data.train.epochs(0, 1).map(teacher_forced).take(1)
-    losses = [model.train_on_batch(*batch)[0] for _ in range(4)]
-    assert losses[-1] < losses[0]
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras", compile=False)
-    np.testing.assert_array_equal(again(batch[0]), model(batch[0]))
-    if kind == "pointer_transformer":  # its decoding is the one that is compiled here
-        answers = Summarizer(model, data.tokenizer, config)(["Open the file.", ""])
-        assert answers[1] == ""
-        again = Summarizer(again, data.tokenizer, config)
-        assert again(["Open the file.", ""]) == answers
+    assert_learns_decodes_and_reloads(Summarization(), config, data, tmp_path)
 
 
 def test_c53_smoothing_leaves_padding_out(config, vocabulary_model):
@@ -145,34 +128,32 @@ def test_bad_input_is_one_line(root, tmp_path, monkeypatch, capsys, arguments, w
 
 @pytest.mark.slow
 def test_c41_and_c45_in_the_saved_model(smoke_run):
-    """Texts of every kind, alone in another process, as in this one."""
-    from keras_attention import export
+    """Texts of every kind; and the endpoint that shows what was looked at.
 
-    directory = smoke_run.path("saved_model", "1")
-    batches = [TEXTS, [TEXTS[1]], [""], ["", ""]]
-    found = export.ask_alone(directory, batches, ["greedy", "beam", "serving_default"])
-    assert found["serving_default"] == found["greedy"]
-    for answers in (found["greedy"], found["beam"]):
-        texts = [answer["summary"] for answer in answers]
-        assert (texts[0][0], texts[0][2]) == ("", "")
-        assert texts[0][1:2] == texts[1]
-        assert texts[0][6] == texts[0][7]
-        assert texts[2:] == [[""], ["", ""]]
-        numbers = [x for answer in answers for x in answer["log_probability"]]
-        assert np.isfinite(numbers).all()
-
-
-@pytest.mark.slow
-def test_the_attention_endpoint(smoke_run):
-    import tensorflow as tf
+    That a process of its own answers the same is what `export` has seen to.
+    """
     import tensorflow_text  # noqa: F401 (the SavedModel needs its operations)
 
     loaded = tf.saved_model.load(str(smoke_run.path("saved_model", "1")))
     assert set(loaded.signatures) == {"serving_default", "greedy", "beam", "attention"}
-    answer = loaded.signatures["attention"](tf.constant([TEXT, ""]))
+
+    def ask(endpoint, *texts):
+        answer = loaded.signatures[endpoint](text=tf.constant(texts))
+        if "log_probability" in answer:
+            assert np.isfinite(answer["log_probability"]).all()
+        return answer["summary"].numpy().tolist()
+
+    for endpoint in ("greedy", "beam"):
+        found = ask(endpoint, *TEXTS)
+        assert (found[0], found[2]) == (b"", b"")
+        assert [found[1]] == ask(endpoint, TEXTS[1])
+        assert found[6] == found[7]
+        assert ask(endpoint, "") == [b""]
+        assert ask(endpoint, "", "") == [b"", b""]
+    assert ask("serving_default", *TEXTS) == ask("greedy", *TEXTS)
+    answer = loaded.signatures["attention"](text=tf.constant([TEXT, ""]))
     scores, target = answer["attention_scores"], answer["target_pieces"]
-    source = answer["source_pieces"]
-    assert scores.shape == (2, 2, target.shape[1], source.shape[1])
+    assert scores.shape == (2, 2, target.shape[1], answer["source_pieces"].shape[1])
     written = (target.numpy() != b"<pad>")[:, None]
     sums = np.broadcast_to(written, scores.shape[:3])
     np.testing.assert_allclose(scores.numpy().sum(-1), sums, atol=1e-5)

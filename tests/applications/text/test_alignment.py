@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from applications.text.alignment import alignments, has_attention
 from applications.text.vocabulary import END
-from applications.text.writer import Writer
+from applications.text.writer import Answer, Writer
 from keras_attention import models
 from tests.applications.text.conftest import DECODE, LENGTH
 from tests.applications.untrained import restarted
@@ -92,11 +92,17 @@ def test_a_blank_text(writer):
 
 
 def test_a_copying_model_shows_all_its_heads(writer):
-    model = models.PointerGenerator(writer.model)
-    copying = Writer(model, writer.tokenizer, DECODE, LENGTH)
-    (alignment,) = alignments(copying, copying.answers(TEXTS[:1], "greedy"))
-    assert list(alignment.scores) == ["decoder_0", "decoder_1"]
-    assert alignment.scores["decoder_1"].shape[0] == 2
+    gru = models.RecurrentSeq2Seq(
+        writer.tokenizer.vocabulary_size, 8, "coverage", "luong"
+    )
+    expected = {"decoder_0": 2, "decoder_1": 2}, {"decoder": 1}
+    for inside, heads in zip((writer.model, gru), expected, strict=True):
+        model = models.PointerGenerator(inside)
+        copying = Writer(model, writer.tokenizer, DECODE, LENGTH)
+        answer = Answer("", source=[5, 6, 7, END], target=[8, 9, END])
+        (alignment,) = alignments(copying, [answer])
+        shapes = {name: scores.shape for name, scores in alignment.scores.items()}
+        assert shapes == {name: (count, 3, 4) for name, count in heads.items()}
 
 
 @pytest.mark.parametrize(

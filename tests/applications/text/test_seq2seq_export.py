@@ -3,6 +3,26 @@ import pytest
 from applications.errors import UserError
 from applications.text import seq2seq_export as export
 from keras_attention import export as saved_model
+from keras_attention import models
+
+
+@pytest.mark.parametrize(
+    ("attention", "more"), [("additive", ["attention"]), ("none", [])]
+)
+def test_only_a_model_with_attention_has_an_endpoint_for_it(
+    writer, tmp_path, monkeypatch, attention, more
+):
+    written = {}
+
+    def write(directory, endpoints, track):
+        assert track == [writer.model, writer.tokenizer.layer]
+        written.update(endpoints)
+
+    monkeypatch.setattr(saved_model, "write", write)
+    size = writer.tokenizer.vocabulary_size
+    writer.model = models.RecurrentSeq2Seq(size, 8, attention)
+    export.export(writer, tmp_path, "text")
+    assert list(written) == ["greedy", "beam", *more]
 
 
 def test_a_difference_is_an_error_that_shows_it(writer, tmp_path, monkeypatch):

@@ -41,23 +41,29 @@ def vocabulary_model(pairs):
     return vocabulary.train([text for pair in pairs for text in pair], 500)
 
 
-@pytest.fixture
-def tsv(pairs, tmp_path):
+@pytest.fixture(scope="session")
+def tsv(pairs, tmp_path_factory):
     """A user's own file."""
-    path = tmp_path / "mine.tsv"
+    path = tmp_path_factory.mktemp("pairs") / "mine.tsv"
     path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
     return path
 
 
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory):
+    """Where the file is prepared once."""
+    return tmp_path_factory.mktemp("data")
+
+
 @pytest.fixture
-def config(tsv, tmp_path):
+def config(tsv, data_dir):
     """A tiny model of the user's own file."""
     return replace(
         SMOKE,
         data=replace(
             SMOKE.data,
             name=str(tsv),
-            data_dir=str(tmp_path / "data"),
+            data_dir=str(data_dir),
             vocabulary_size=500,
             tokens_per_batch=512,
         ),
@@ -83,14 +89,13 @@ def translator(vocabulary_model, config):
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory):
+def smoke(tmp_path_factory, data_dir):
     """All stages of the smoke preset, as a user calls them.
 
     Returns:
         The root of the runs, and by stage `(seconds, what it printed)`.
     """
     root = tmp_path_factory.mktemp("saved_models")
-    data_dir = tmp_path_factory.mktemp("data")
     return root, translate.stages(root, STAGES, f"data.data_dir={data_dir}")
 
 

@@ -9,20 +9,24 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from applications.pipeline import run as runs
-from applications.text.seq2seq_data import teacher_forced
-from applications.text.tokenizer import SubwordTokenizer
 from applications.translation.application import Translation
 from applications.translation.data import TranslationData
-from applications.translation.translator import Translator
 from tests.applications.pipeline.test_training import assert_same_training
-from tests.applications.translation.conftest import SMOKE, translate
+from tests.applications.text.learning import assert_learns_decodes_and_reloads
+from tests.applications.translation.conftest import SENTENCE, SMOKE, translate
 
-KINDS = ("transformer", "gru_bahdanau", "gru_luong", "gru")
+# What is in each.
+KINDS = {
+    "transformer": ("TransformerSeq2Seq", "multi_head", None),
+    "gru_bahdanau": ("RecurrentSeq2Seq", "additive", "bahdanau"),
+    "gru_luong": ("RecurrentSeq2Seq", "general", "luong"),
+    "gru": ("RecurrentSeq2Seq", "none", "bahdanau"),
+}
 NUMBERS = {
     "bleu",
     "chrf",
@@ -91,71 +95,59 @@ def test_what_a_run_directory_holds(smoke_run):
     assert "import tensorflow_text" in card
 
 
-def train_briefly(tsv, tmp_path, *settings):
-    """A run of the user's own file."""
-    return translate(
-        "train",
-        "--preset",
-        "smoke",
+@pytest.mark.slow
+def test_a_users_own_file_trains_and_answers(root, tsv, data_dir, tmp_path, capsys):
+    """With a model that has nothing to explain."""
+    settings = (
         f"data.name={tsv}",
-        f"data.data_dir={tmp_path / 'data'}",
+        f"data.data_dir={data_dir}",
+        "model.kind=gru",
+        "model.hidden_dim=16",
         "data.vocabulary_size=500",
         "data.train_limit=60",
+        "data.test_limit=1",
         "train.epochs=1",
         "train.validation_sentences=2",
-        *settings,
     )
-
-
-@pytest.mark.slow
-def test_a_users_own_file_trains_and_answers(root, tsv, tmp_path, capsys):
-    assert train_briefly(tsv, tmp_path) == 0
-    capsys.readouterr()
-    assert translate("predict", "--preset", "smoke", "input=Open.", "input=") == 0
-    answers = capsys.readouterr().out.splitlines()
-    assert len(answers) == 2
-    assert answers[1] == ""
+    assert translate("train", "--preset", "smoke", *settings) == 0
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("Open.\n\nSave.\n")
+    capsys.readouterr()
     assert translate("predict", "--preset", "smoke", f"file={inputs}") == 0
-    assert capsys.readouterr().out.splitlines()[:2] == answers
-
-
-@pytest.mark.slow
-def test_explain_without_attention_and_of_blank_text(root, tsv, tmp_path, capsys):
-    assert train_briefly(tsv, tmp_path, "model.kind=gru") == 0
+    answers = capsys.readouterr().out.splitlines()
+    assert len(answers) == 3
+    assert answers[1] == ""
     line = translate.refused(capsys, "explain", "--preset", "smoke")
     assert line == "error: A model without attention has nothing to show."
-    assert train_briefly(tsv, tmp_path, "model.kind=gru_luong") == 0
-    line = translate.refused(
-        capsys, "explain", "--preset", "smoke", "input=Open.", "input= "
-    )
-    assert line == "error: A blank text has nothing to show. Give a sentence."
     assert not runs.find(root, "translation", preset="smoke").path("figures").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_learns_decodes_and_reloads(
-    kind, config, vocabulary_model, tmp_path
-):
+def test_a_key_chooses_the_model(kind, config, vocabulary_model):
     config = replace(config, model=replace(config.model, kind=kind))
     data = TranslationData(config, vocabulary_model)
-    application = Translation()
-    model = application.build_model(config, data)
-    model.compile(
-        optimizer=keras.optimizers.Adam(0.01), **application.objective(config, data)
+    model = Translation().build_model(config, data)
+    found = model.get_config()
+    name, attention, order = KINDS[kind]
+    assert type(model).__name__ == name
+    assert (found["attention"], found.get("order")) == (attention, order)
+    assert model.output_shape[-1] == data.tokenizer.vocabulary_size
+
+
+@pytest.mark.slow
+def test_a_recurrent_model_learns_decodes_and_reloads(
+    config, vocabulary_model, tmp_path
+):
+    """The smoke run is the same for the transformer."""
+    config = replace(
+        config,
+        data=replace(config.data, max_length=16),
+        model=replace(config.model, kind="gru_luong"),
     )
-    (batch,) = data.train.epochs(0, 1).map(teacher_forced).take(1)
-    losses = [model.train_on_batch(*batch)[0] for _ in range(5)]
-    assert losses[-1] < losses[0]
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras", compile=False)
-    np.testing.assert_array_equal(again(batch[0]), model(batch[0]))
-    tokenizer, texts = SubwordTokenizer(vocabulary_model), ["Open the file.", ""]
-    answers = Translator(model, tokenizer, config)(texts)
-    assert answers[1] == ""
-    assert Translator(again, tokenizer, config)(texts) == answers
+    data = TranslationData(config, vocabulary_model)
+    # A few short steps take less time than a graph of them.
+    options = {"run_eagerly": True}
+    assert_learns_decodes_and_reloads(Translation(), config, data, tmp_path, **options)
 
 
 @pytest.mark.parametrize(
@@ -189,27 +181,62 @@ def test_bad_input_is_one_line(root, tmp_path, monkeypatch, capsys, arguments, w
     assert translate.listing(root) == []
 
 
-def test_an_attention_that_is_no_multi_head_layer(root, tsv, tmp_path, capsys):
-    settings = ("data.vocabulary_size=500", f"data.data_dir={tmp_path / 'data'}")
-    for name in ("multihead", "additive"):
-        line = translate.refused(
-            capsys,
-            "train",
-            "--preset",
-            "smoke",
-            f"data.name={tsv}",
-            f"model.attention={name}",
-            *settings,
-        )
-        assert f"Unknown model.attention {name!r}" in line
-        assert "multi_head" in line
+def test_an_attention_that_is_no_multi_head_layer(root, tsv, data_dir, capsys):
+    settings = ("data.vocabulary_size=500", f"data.data_dir={data_dir}")
+    line = translate.refused(
+        capsys,
+        "train",
+        "--preset",
+        "smoke",
+        f"data.name={tsv}",
+        "model.attention=multihead",
+        *settings,
+    )
+    assert "Unknown model.attention 'multihead'" in line
+    assert "multi_head" in line
     assert translate.listing(root) == []
+
+
+@pytest.mark.slow
+def test_the_saved_model(smoke_run):
+    """C41: a blank text among others, alone and twice, has a blank translation.
+
+    That a process of its own answers the same is what `export` has seen to.
+    """
+    import tensorflow_text  # noqa: F401 (the SavedModel needs its operations)
+
+    loaded = tf.saved_model.load(str(smoke_run.path("saved_model", "1")))
+    signatures = loaded.signatures
+    assert set(signatures) == {"serving_default", "greedy", "beam", "attention"}
+    for texts in ([SENTENCE, "", "   "], [SENTENCE], [""], ["", ""]):
+        blank = [not text.strip() for text in texts]
+        greedy = signatures["greedy"](text=tf.constant(texts))
+        assert set(greedy) == {"translation", "log_probability"}
+        for name in ("serving_default", "beam", "attention"):
+            answer = signatures[name](text=tf.constant(texts))
+            found = answer["translation"].numpy()
+            assert (found[blank] == b"").all()
+            if name != "beam":
+                np.testing.assert_array_equal(found, greedy["translation"])
+            if name != "attention":
+                assert np.isfinite(answer["log_probability"]).all()
+    answer = signatures["attention"](text=tf.constant([SENTENCE, "", "Save all."]))
+    scores, source = answer["attention_scores"], answer["source_pieces"].numpy()
+    target = answer["target_pieces"].numpy()
+    assert scores.shape == (3, 2, target.shape[1], source.shape[1])
+    real = source != b"<pad>"
+    hidden = np.broadcast_to(~real[:, None, None], scores.shape)
+    assert (scores.numpy()[hidden] == 0).all()
+    sums = np.broadcast_to((target != b"<pad>")[:, None], scores.shape[:3])
+    np.testing.assert_allclose(scores.numpy().sum(-1), sums, atol=1e-5)
+    spelled = b"".join(source[0][real[0]]).decode()
+    assert spelled == "▁" + SENTENCE.replace(" ", "▁") + "</s>"
 
 
 # ------------------------------------------------------------------------ exact resume
 
 RESUMED = (
-    "train.epochs=3",
+    "train.epochs=2",
     "train.validation_sentences=2",
     "data.train_limit=150",
     "data.tokens_per_batch=512",
@@ -218,7 +245,7 @@ RESUMED = (
 
 
 @pytest.mark.slow
-def test_resume_after_kill_9_is_exact(tmp_path):
+def test_resume_after_kill_9_is_exact(tsv, data_dir, tmp_path):
     """Dropout 0.2, shuffled buckets, best checkpoint: to the last bit."""
 
     def train(where, *arguments, kill_at=0):
@@ -236,7 +263,8 @@ def test_resume_after_kill_9_is_exact(tmp_path):
             timeout=600,
         )
 
-    new = ("--preset", "smoke", f"data.data_dir={tmp_path / 'data'}", *RESUMED)
+    data = (f"data.name={tsv}", f"data.data_dir={data_dir}")
+    new = ("--preset", "smoke", *data, *RESUMED)
     whole = train("whole", *new)
     assert whole.returncode == 0
     (batches,) = re.findall(r"training pairs in (\d+) batches", whole.stdout)

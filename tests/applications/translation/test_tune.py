@@ -1,20 +1,30 @@
 import pytest
 
+from applications.datasets.libreoffice_help import corpus
 from applications.translation import tune
+from applications.translation.translator import Translator
 
 
 @pytest.mark.slow
 def test_a_line_for_each_penalty_and_how_to_go_on(smoke_run, monkeypatch, capsys):
+    known = {pair.source: pair.target for pair in corpus.read()}
+
+    def answers(translator, sources):
+        """The references with one penalty, nothing with the other."""
+        right = translator.searches["beam"].length_penalty == 1.0
+        return [known[source] if right else "" for source in sources]
+
+    monkeypatch.setattr(Translator, "__call__", answers)
     monkeypatch.setattr(tune, "PENALTIES", (0.0, 1.0))
     before = smoke_run.metrics()
     assert tune.main([smoke_run.name]) == 0
     first, zero, one, blank, best, command = capsys.readouterr().out.splitlines()
     assert first == "8 validation sentences, beam 2"
-    assert zero.startswith("length penalty 0: BLEU ")
-    assert one.startswith("length penalty 1: BLEU ")
+    assert zero == "length penalty 0: BLEU 0.00, 0.0 words"
+    assert one.startswith("length penalty 1: BLEU 100.00")
     assert blank == ""
-    assert best.startswith("Best on the validation split: ")
-    assert f"evaluate run={smoke_run.name} decode.length_penalty=" in command
+    assert best.startswith("Best on the validation split: 1.")
+    assert f"evaluate run={smoke_run.name} decode.length_penalty=1" in command
     assert smoke_run.metrics() == before
 
 

@@ -73,6 +73,20 @@ def test_padding_is_never_copied():
     )
 
 
+def test_a_row_without_a_source_writes_from_the_vocabulary():
+    source, attention = np.zeros_like(SOURCE), ops.zeros((B, T, S))
+
+    def mixed(logits, attention, gate):
+        return mixed_logits(logits, attention, gate, source)
+
+    given = tensor(B, T, V), attention, tensor(B, T, 1)
+    found, gradients = value_and_gradients(mixed, *given)
+    np.testing.assert_array_equal(found, to_numpy(given[0]))
+    np.testing.assert_allclose(gradients[0], np.cos(found), rtol=1e-5)
+    for gradient in gradients[1:]:
+        np.testing.assert_array_equal(gradient, np.zeros_like(gradient))
+
+
 def test_costs():
     shapes = (B, T, V), (B, T, D), (B, T, D), (B, T, S), (B, S, M), (B, S)
     assert CopyHead().multiply_adds(*shapes) == B * T * (S * (M + S) + M + 2 * D)

@@ -1,0 +1,1 @@
+"""A function of one number from points: kernel regression and attention."""
