@@ -10,12 +10,13 @@ not see itself. Points are drawn, or held out, by the seed of the run.
                  exp(-0.1 x^2) + 0.1 noise,
                  x uniform in [-3, 3]
     nile         80 of 100 years, 1871-1970    the other 20, held out at random
+    sunspots     247 of 309 years, 1700-2008   the other 62, held out at random
     a CSV file   1 - data.test_share           the others, held out at random
 
 Rows of a CSV file that have the same x are on one side. Held out at random means
 between known years: these are tests of filling gaps, not of forecasting. Yearly flow of
-the Nile at Aswan (10^8 m^3; Cobb 1978) comes with the package statsmodels, which says
-that it is in the public domain.
+the Nile at Aswan (10^8 m^3; Cobb 1978) and the yearly number of sunspots (NOAA) come
+with the package statsmodels, which says that both are in the public domain.
 """
 
 import csv
@@ -60,6 +61,7 @@ _SOURCES = {
     "sine": Source("drawn", 0.5, np.sin),
     "damped_sine": Source("drawn", 0.5, damped_sine),
     "nile": Source("public domain"),
+    "sunspots": Source("public domain"),
 }
 
 
@@ -216,4 +218,4 @@ def _rounded(x: np.ndarray) -> np.ndarray:
 
 
 _DRAWN = {"sine": _sine, "damped_sine": _damped_sine}
-_COLUMNS = {"nile": ("year", "volume")}
+_COLUMNS = {"nile": ("year", "volume"), "sunspots": ("YEAR", "SUNACTIVITY")}

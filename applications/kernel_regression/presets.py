@@ -23,12 +23,12 @@ from applications.pipeline.train_config import Config, TrainConfig
 class DataConfig:
     """Which points, and how they become batches."""
 
-    name: Annotated[str, "points: sine, damped_sine, nile, or the path of a .csv"] = (
-        "damped_sine"
-    )
+    name: Annotated[
+        str, "points: sine, damped_sine, nile, sunspots, or the path of a .csv"
+    ] = "damped_sine"
     x_column: Annotated[str, "csv: what its header calls x"] = "x"
     y_column: Annotated[str, "csv: what its header calls y"] = "y"
-    test_share: Annotated[float, "nile, csv: share of points held out"] = 0.2
+    test_share: Annotated[float, "nile, sunspots, csv: share of points held out"] = 0.2
     batch_size: Annotated[int, "points in one step"] = 32
     passes: Annotated[int, "passes over the points in one epoch of the history"] = 25
 

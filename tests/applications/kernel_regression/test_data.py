@@ -23,9 +23,9 @@ def test_the_two_examples_are_as_described():
     assert np.abs(damped.x).max() <= 3
 
 
-@pytest.mark.parametrize("name", ["sine", "damped_sine", "nile"])
+@pytest.mark.parametrize("name", ["sine", "damped_sine", "nile", "sunspots"])
 def test_a_seed_draws_the_points_and_no_point_is_on_two_sides(name):
-    if name == "nile":
+    if name in ("nile", "sunspots"):
         pytest.importorskip("statsmodels")
     first, again, other = (points_of(DataConfig(name=name), s) for s in (3, 3, 4))
     np.testing.assert_array_equal(first.x, again.x)
@@ -44,6 +44,14 @@ def test_the_nile_is_a_hundred_years():
     rule = 1.06 * found.x.std(ddof=1) * 80**-0.2
     assert found.bandwidth_or(None) == pytest.approx(rule)
     assert found.bandwidth_or(2.0) == 2.0
+
+
+def test_the_sunspots_are_three_centuries():
+    pytest.importorskip("statsmodels")
+    found = points_of(DataConfig(name="sunspots"), 0)
+    assert (len(found.x), len(found.test_x)) == (247, 62)
+    years = np.concatenate([found.x, found.test_x])
+    np.testing.assert_array_equal(np.sort(years), np.arange(1700, 2009))
 
 
 def test_without_its_package_the_nile_is_one_line(monkeypatch):
