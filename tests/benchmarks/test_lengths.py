@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from benchmarks import lengths
+from benchmarks import lengths, mechanisms
 from benchmarks.compare import Measurement
 
 
@@ -35,8 +35,13 @@ def test_what_was_measured_is_written(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_mechanism_runs(monkeypatch, capsys):
+def test_mechanisms_and_ops_run(monkeypatch, capsys):
+    """Three of them: each takes a process. `test_mechanisms.py` has the others."""
+    monkeypatch.setattr(mechanisms, "names", lambda: ["full", "keras"])
+    monkeypatch.setattr(mechanisms, "OPS", ("ours",))
     monkeypatch.setattr(lengths, "QUICK_LENGTHS", (64,))
     monkeypatch.setattr(lengths, "QUICK_BUDGET", 0.0)
     lengths.run(None, quick=True)
-    assert "ended with" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "ended with" not in printed
+    assert printed.count("L=64") == 3

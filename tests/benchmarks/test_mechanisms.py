@@ -15,9 +15,7 @@ def test_ours_come_from_the_registry(name):
     assert type(layer) is layers.registry()[mechanisms.OURS[name][0]]
 
 
-@pytest.mark.parametrize(
-    "name", ["linear", "block_summary", "prefix", "keras", "keras_hub"]
-)
+@pytest.mark.parametrize("name", [*mechanisms.OURS, "keras", "keras_hub"])
 def test_a_step_differentiates_input_and_weights(name):
     keras.utils.set_random_seed(0)
     found = contenders.step(name, CASE)()
