@@ -29,6 +29,39 @@ def require(condition: bool, expected: str, **received: Any) -> None:
         raise ValueError(f"{expected} Received: {values}.")
 
 
+def require_positive(config: Any, *names: str) -> None:
+    """Refuse settings of a config that are neither `None` nor above 0."""
+    for name in names:
+        value = getattr(config, name)
+        positive = value is None or value > 0
+        require(positive, f"`{name}` must be above 0.", **{name: value})
+
+
+def require_not_negative(config: Any, *names: str) -> None:
+    """Refuse settings of a config that are below 0."""
+    for name in names:
+        value = getattr(config, name)
+        require(value >= 0, f"`{name}` must not be negative.", **{name: value})
+
+
+def require_fraction(config: Any, *names: str) -> None:
+    """Refuse settings of a config that are neither `None` nor in [0, 1)."""
+    for name in names:
+        value = getattr(config, name)
+        below_one = value is None or 0 <= value < 1
+        require(below_one, f"`{name}` must be in [0, 1).", **{name: value})
+
+
+def require_heads(config: Any) -> None:
+    """Refuse a config whose `num_heads` does not divide its `hidden_dim`."""
+    require(
+        config.hidden_dim % config.num_heads == 0,
+        "`num_heads` must divide `hidden_dim`.",
+        num_heads=config.num_heads,
+        hidden_dim=config.hidden_dim,
+    )
+
+
 @contextmanager
 def told_to_users() -> Iterator[None]:
     """Make a `UserError` of what the library refuses, inside the block.

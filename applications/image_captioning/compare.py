@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from applications import markdown
-from applications.errors import UserError
 from applications.image_captioning.presets import ImageCaptioningConfig
 from applications.pipeline import cli, comparison, quiet
 from applications.pipeline import run as runs
@@ -44,7 +43,9 @@ def table(found: Sequence[runs.Run]) -> list[str]:
 
     measured = [evaluated(run) for run in found]
     written = [read_captions(run) for run in found]
-    references = _references(found, written)
+    right = [[row.references for row in rows] for rows in written]
+    comparison.require_same(found, right, "images")
+    references = right[0]
     concepts = Concepts(references)
 
     def cider(captions: list[str]) -> Any:
@@ -80,20 +81,6 @@ def table(found: Sequence[runs.Run]) -> list[str]:
         for name, captions in said.items()
     ]
     return markdown.table(heads, lines)
-
-
-def _references(
-    found: Sequence[runs.Run], written: Sequence[Sequence[Any]]
-) -> list[tuple[str, ...]]:
-    """What is right of every test image, which must be the same for all runs."""
-    right = [[row.references for row in rows] for rows in written]
-    for run, own in zip(found, right, strict=True):
-        if own != right[0]:
-            raise UserError(
-                f"{run.name} was evaluated on other images than {found[0].name}; "
-                "evaluate both on the same test set."
-            )
-    return right[0]
 
 
 def _cells(

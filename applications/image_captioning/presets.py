@@ -16,7 +16,13 @@ network from scratch for their VGG, which was trained on ImageNet.
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import (
+    require,
+    require_fraction,
+    require_heads,
+    require_not_negative,
+    require_positive,
+)
 from applications.images.config import Aspect, GeometryConfig, ImageBatchesConfig
 from applications.images.network_config import ImageNetworkConfig
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
@@ -48,9 +54,7 @@ class CaptionDataConfig(ImageBatchesConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.min_count > 0, "`min_count` must be above 0.", min_count=self.min_count
-        )
+        require_positive(self, "min_count")
         require(
             self.max_length > 1,
             "`max_length` must have room for a word and the end.",
@@ -99,25 +103,13 @@ class DecoderConfig:
     ] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("hidden_dim", "num_layers", "num_heads", "intermediate_dim"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        require(
-            0 <= self.dropout < 1,
-            "`dropout` must be in [0, 1).",
-            dropout=self.dropout,
+        require_positive(
+            self, "hidden_dim", "num_layers", "num_heads", "intermediate_dim"
         )
-        require(
-            self.doubly_stochastic >= 0,
-            "`doubly_stochastic` must not be negative.",
-            doubly_stochastic=self.doubly_stochastic,
-        )
-        require(
-            self.kind == "gru" or self.hidden_dim % self.num_heads == 0,
-            "`num_heads` must divide `hidden_dim`.",
-            num_heads=self.num_heads,
-            hidden_dim=self.hidden_dim,
-        )
+        require_fraction(self, "dropout")
+        require_not_negative(self, "doubly_stochastic")
+        if self.kind == "transformer":
+            require_heads(self)
         require(
             self.kind == "gru" or self.attention != "none",
             "A transformer is made of attention; `attention` none is for a gru.",
@@ -144,14 +136,8 @@ class SearchConfig:
     length_penalty: Annotated[float, "0 favours short, 1 mean per word"] = 1.0
 
     def __post_init__(self) -> None:
-        require(
-            self.num_beams > 0, "`num_beams` must be above 0.", num_beams=self.num_beams
-        )
-        require(
-            self.length_penalty >= 0,
-            "`length_penalty` must not be negative.",
-            length_penalty=self.length_penalty,
-        )
+        require_positive(self, "num_beams")
+        require_not_negative(self, "length_penalty")
 
 
 def _cnn() -> ImageNetworkConfig:

@@ -10,15 +10,15 @@ settings, are not made again; `key=value` changes settings as in `train`.
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from applications import markdown
 from applications.image_classification.presets import PRESETS
 from applications.pipeline import cli, comparison, quiet, seeds
+from applications.pipeline.run import Run
 
 PRESET = "compare"
 GATES = (
@@ -55,23 +55,21 @@ def _print(arguments: Sequence[str]) -> None:
     chosen, settings = seeds.parsed(arguments)
     with quiet.startup():
         from applications.image_classification.application import ImageClassification
-    application = ImageClassification()
-    results = [_result(application, gate, chosen, settings) for gate in GATES]
+    found = seeds.of_each(
+        ImageClassification(),
+        PRESETS,
+        PRESET,
+        "model.attention",
+        GATES,
+        chosen,
+        settings,
+    )
+    results = [_result(gate, made) for gate, made in found.items()]
     print("\n".join(table(results)))
 
 
-def _result(
-    application: Any, gate: str, chosen: Iterable[int], settings: Sequence[str]
-) -> Result:
-    entries = [
-        seeds.measured(
-            application,
-            PRESETS,
-            PRESET,
-            [*settings, f"model.attention={gate}", f"train.seed={seed}"],
-        ).results()
-        for seed in chosen
-    ]
+def _result(gate: str, found: Sequence[Run]) -> Result:
+    entries = [run.results() for run in found]
     trained = [entry["train"]["metrics"] for entry in entries]
     tested = [entry["evaluate"]["metrics"] for entry in entries]
     return Result(

@@ -6,7 +6,7 @@ Imports no TensorFlow: presets do without it.
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import require, require_fraction, require_positive
 
 Aspect = Literal["crop", "pad", "stretch"]
 Mix = Literal["none", "mixup", "cutmix"]
@@ -28,13 +28,8 @@ class ImageBatchesConfig:
     test_limit: Annotated[int | None, "first test images to evaluate"] = None
 
     def __post_init__(self) -> None:
-        require(
-            self.batch_size > 0,
-            "`batch_size` must be above 0.",
-            batch_size=self.batch_size,
-        )
-        for name in ("train_limit", "validation_limit", "test_limit"):
-            _positive(name, getattr(self, name))
+        limits = ("train_limit", "validation_limit", "test_limit")
+        require_positive(self, "batch_size", *limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +46,7 @@ class ImageDataConfig(ImageBatchesConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _positive("image_size", self.image_size)
+        require_positive(self, "image_size")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +59,7 @@ class GeometryConfig:
     zoom: Annotated[float, "largest change of size, as a share"] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("translation", "zoom"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
+        require_fraction(self, "translation", "zoom")
         require(
             0 <= self.rotation <= _LARGEST_TURN,
             f"`rotation` must be from 0 to {_LARGEST_TURN} degrees.",
@@ -92,7 +85,3 @@ class AugmentationConfig(GeometryConfig):
             "`mix_alpha` must be in (0, 1].",
             mix_alpha=self.mix_alpha,
         )
-
-
-def _positive(name: str, value: int | None) -> None:
-    require(value is None or value > 0, f"`{name}` must be above 0.", **{name: value})

@@ -7,7 +7,12 @@ weights of the other.
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import (
+    require,
+    require_fraction,
+    require_heads,
+    require_positive,
+)
 
 Kind = Literal["vit", "cnn"]
 Pooling = Literal["class_token", "attention", "mean"]
@@ -43,18 +48,9 @@ class ImageNetworkConfig:
     def __post_init__(self) -> None:
         sizes = ("patch_size", "hidden_dim", "num_layers", "num_heads")
         sizes += ("intermediate_dim", "blocks_per_stage", "stem_strides")
-        for name in sizes:
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        for name in ("dropout", "drop_path"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
-        require(
-            self.hidden_dim % self.num_heads == 0,
-            "`num_heads` must divide `hidden_dim`.",
-            num_heads=self.num_heads,
-            hidden_dim=self.hidden_dim,
-        )
+        require_positive(self, *sizes)
+        require_fraction(self, "dropout", "drop_path")
+        require_heads(self)
         require(
             bool(self.filters) and min(self.filters) > 0,
             "`filters` must be one number or more, all above 0.",

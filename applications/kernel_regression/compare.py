@@ -58,14 +58,10 @@ def _print(arguments: Sequence[str]) -> None:
     chosen, settings = seeds.parsed(arguments, SEEDS)
     with quiet.startup():
         from applications.kernel_regression.application import KernelRegression
-    application = KernelRegression()
-    results = []
-    for kind in KINDS:
-        changes = [[*settings, f"model.kind={kind}", f"train.seed={s}"] for s in chosen]
-        found = [
-            seeds.measured(application, PRESETS, PRESET, change) for change in changes
-        ]
-        results.append(result(kind, found))
+    found = seeds.of_each(
+        KernelRegression(), PRESETS, PRESET, "model.kind", KINDS, chosen, settings
+    )
+    results = [result(kind, made) for kind, made in found.items()]
     print("\n".join(table(results)))
 
 

@@ -15,7 +15,7 @@ README, with machine and protocol.
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import require, require_positive
 from applications.pipeline.train_config import Config, TrainConfig
 
 
@@ -33,9 +33,7 @@ class DataConfig:
     passes: Annotated[int, "passes over the points in one epoch of the history"] = 25
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "passes"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
+        require_positive(self, "batch_size", "passes")
         require(
             0 < self.test_share < 1,
             "`test_share` must be in (0, 1).",
@@ -57,16 +55,7 @@ class ModelConfig:
     hidden_dim: Annotated[int, "attention: hidden units, size of queries"] = 32
 
     def __post_init__(self) -> None:
-        require(
-            self.bandwidth is None or self.bandwidth > 0,
-            "`bandwidth` must be above 0.",
-            bandwidth=self.bandwidth,
-        )
-        require(
-            self.hidden_dim > 0,
-            "`hidden_dim` must be above 0.",
-            hidden_dim=self.hidden_dim,
-        )
+        require_positive(self, "bandwidth", "hidden_dim")
 
 
 @dataclass(frozen=True, kw_only=True)

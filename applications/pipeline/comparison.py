@@ -35,6 +35,25 @@ def evaluated(run: Run) -> dict[str, Any]:
     return found
 
 
+def require_same(found: Sequence[Run], references: Sequence[Any], what: str) -> None:
+    """Refuse runs that were evaluated on other examples than the first.
+
+    Args:
+        found: The runs.
+        references: What is right for all examples of each.
+        what: What examples are called: `"texts"`.
+
+    Raises:
+        UserError: They differ.
+    """
+    for run, own in zip(found, references, strict=True):
+        if own != references[0]:
+            raise UserError(
+                f"{run.name} was evaluated on other {what} than {found[0].name}; "
+                "evaluate both on the same test set."
+            )
+
+
 def interval(gap: Any, digits: int = 1) -> str:
     """A difference with its 95 % interval, as the tables show it.
 

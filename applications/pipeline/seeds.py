@@ -41,6 +41,40 @@ def parsed(arguments: Sequence[str], default: int = 3) -> tuple[range, list[str]
     return range(int(count)), settings
 
 
+def of_each(
+    application: Any,
+    presets: Mapping[str, Any],
+    preset: str,
+    key: str,
+    values: Sequence[str],
+    chosen: Sequence[int],
+    settings: Sequence[str],
+) -> dict[str, list[Run]]:
+    """The runs of each value of a key, one for each seed; see `measured`.
+
+    Args:
+        application: The task.
+        presets: Its presets.
+        preset: The one that is changed.
+        key: The setting that is compared, such as `"model.kind"`.
+        values: What it is set to, in their order.
+        chosen: The seeds.
+        settings: What else differs from the preset.
+    """
+    return {
+        value: [
+            measured(
+                application,
+                presets,
+                preset,
+                [*settings, f"{key}={value}", f"train.seed={seed}"],
+            )
+            for seed in chosen
+        ]
+        for value in values
+    }
+
+
 def measured(
     application: Any, presets: Mapping[str, Any], preset: str, settings: Sequence[str]
 ) -> Run:

@@ -3,7 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import (
+    require,
+    require_fraction,
+    require_not_negative,
+    require_positive,
+)
 
 STRATEGIES = ("none", "mirrored")
 
@@ -47,19 +52,11 @@ class TrainConfig:
     ] = True
 
     def __post_init__(self) -> None:
-        require(self.epochs > 0, "`epochs` must be above 0.", epochs=self.epochs)
-        require(self.seed >= 0, "`seed` must not be negative.", seed=self.seed)
-        for name in ("learning_rate", "gradient_clip_norm", "patience"):
-            value = getattr(self, name)
-            positive = value is None or value > 0
-            require(positive, f"`{name}` must be above 0.", **{name: value})
-        for name in ("warmup_steps", "weight_decay"):
-            value = getattr(self, name)
-            require(value >= 0, f"`{name}` must not be negative.", **{name: value})
-        for name in ("beta_2", "average_decay"):
-            value = getattr(self, name)
-            below_one = value is None or 0 <= value < 1
-            require(below_one, f"`{name}` must be in [0, 1).", **{name: value})
+        require_positive(
+            self, "epochs", "learning_rate", "gradient_clip_norm", "patience"
+        )
+        require_not_negative(self, "seed", "warmup_steps", "weight_decay")
+        require_fraction(self, "beta_2", "average_decay")
         require(
             self.strategy in STRATEGIES,
             "`strategy` must be 'none' or 'mirrored'. Several workers are refused: "
@@ -76,11 +73,7 @@ class CrossentropyTrainConfig(TrainConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            0 <= self.label_smoothing < 1,
-            "`label_smoothing` must be in [0, 1).",
-            label_smoothing=self.label_smoothing,
-        )
+        require_fraction(self, "label_smoothing")
 
 
 @dataclass(frozen=True, kw_only=True)

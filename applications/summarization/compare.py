@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 
 from applications import markdown
-from applications.errors import UserError
 from applications.pipeline import cli, comparison, quiet
 from applications.pipeline import run as runs
 from applications.pipeline.comparison import evaluated, interval, number
@@ -36,7 +35,9 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     from keras_attention import metrics
 
     measured = [evaluated(run) for run in found]
-    sources, references, first = read_summaries(found[0])
+    written = [read_summaries(run) for run in found]
+    comparison.require_same(found, [right for _, right, _ in written], "texts")
+    sources, references, first = written[0]
     ours = metrics.rouge(first, references)["rouge_l"]
 
     def difference(summaries: list[str]) -> str:
@@ -44,13 +45,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
         return interval(metrics.rouge_difference(theirs, ours), _DIGITS)
 
     rows = []
-    for run, values in zip(found, measured, strict=True):
-        _, run_references, summaries = read_summaries(run)
-        if run_references != references:
-            raise UserError(
-                f"{run.name} was evaluated on other texts than {found[0].name}; "
-                "evaluate both on the same test set."
-            )
+    for run, values, (_, _, summaries) in zip(found, measured, written, strict=True):
         gap = "-" if run is found[0] else difference(summaries)
         rows.append(_cells(run, values, gap))
     scores = [number(measured[0]["lead_10_words"][name], _DIGITS) for name in _ROUGE]

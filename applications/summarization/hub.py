@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras import ops
 
 from applications.errors import UserError
+from applications.text.tokenizer import in_graph
 from applications.text.vocabulary import PADDING
 from keras_attention.decoding import KerasHubSeq2SeqLM
 
@@ -86,14 +87,7 @@ class HubTokenizer:
         self._source = self._tokens(preprocessor.encoder_packer.start_value)
         self._target = self._tokens(preprocessor.decoder_packer.start_value)
         self.start = self._target[0]
-        # In a graph the layer always takes its TensorFlow path.
-        self._tokenize = tf.function(
-            self.layer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)]
-        )
-        self._detokenize = tf.function(
-            self.layer.detokenize,
-            input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)],
-        )
+        self._tokenize, self._detokenize = in_graph(self.layer)
         self._special = {PADDING, self.end, *self._source, *self._target}
 
     def ragged(

@@ -16,7 +16,7 @@ summaries of 100 words, 256 features, beam 4. Ours there copies on a transformer
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import require, require_not_negative
 from applications.text.seq2seq_config import (
     DecodeConfig,
     Seq2SeqConfig,
@@ -80,11 +80,7 @@ class ModelConfig(Seq2SeqModelConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.coverage_weight >= 0,
-            "`coverage_weight` must not be negative.",
-            coverage_weight=self.coverage_weight,
-        )
+        require_not_negative(self, "coverage_weight")
         require(
             (self.kind == "keras_hub") == bool(self.preset),
             "`preset` names the weights of kind keras_hub, and of no other.",
@@ -111,11 +107,7 @@ class SummaryDecodeConfig(DecodeConfig):
             min_length=self.min_length,
             max_length=self.max_length,
         )
-        require(
-            self.no_repeat_ngram >= 0,
-            "`no_repeat_ngram` must not be negative.",
-            no_repeat_ngram=self.no_repeat_ngram,
-        )
+        require_not_negative(self, "no_repeat_ngram")
 
 
 @dataclass(frozen=True, kw_only=True)

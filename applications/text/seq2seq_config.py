@@ -1,18 +1,16 @@
 """Settings of tasks that read a text and write one; imports no TensorFlow."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
-from applications.errors import require
+from applications.errors import (
+    require,
+    require_fraction,
+    require_heads,
+    require_not_negative,
+    require_positive,
+)
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
-
-
-def require_positive(config: Any, *names: str) -> None:
-    """Refuse a setting that is neither `None` nor above 0."""
-    for name in names:
-        value = getattr(config, name)
-        positive = value is None or value > 0
-        require(positive, f"`{name}` must be above 0.", **{name: value})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +50,9 @@ class Seq2SeqModelConfig:
         require_positive(
             self, "hidden_dim", "num_layers", "num_heads", "intermediate_dim"
         )
-        for name in ("dropout", "attention_dropout"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"`{name}` must be in [0, 1).", **{name: value})
+        require_fraction(self, "dropout", "attention_dropout")
         if self.kind.endswith("transformer"):
-            require(
-                self.hidden_dim % self.num_heads == 0,
-                "`num_heads` must divide `hidden_dim`.",
-                num_heads=self.num_heads,
-                hidden_dim=self.hidden_dim,
-            )
+            require_heads(self)
         else:
             require(
                 self.hidden_dim % 2 == 0,
@@ -93,11 +84,7 @@ class DecodeConfig:
 
     def __post_init__(self) -> None:
         require_positive(self, "max_length", "num_beams")
-        require(
-            self.length_penalty >= 0,
-            "`length_penalty` must not be negative.",
-            length_penalty=self.length_penalty,
-        )
+        require_not_negative(self, "length_penalty")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Texts to padded token ids and back, the same in Python, tf.data and a SavedModel."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import keras_hub
 import tensorflow as tf
@@ -37,14 +38,7 @@ class SubwordTokenizer:
         self.layer.built = True  # else Keras's export refuses to track it
         self.vocabulary_size = self.layer.vocabulary_size()
         self._vocabulary = self.layer.get_vocabulary()
-        # In a graph the layer always takes its TensorFlow path.
-        self._tokenize = tf.function(
-            self.layer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)]
-        )
-        self._detokenize = tf.function(
-            self.layer.detokenize,
-            input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)],
-        )
+        self._tokenize, self._detokenize = in_graph(self.layer)
 
     def ragged(
         self,
@@ -123,3 +117,17 @@ def _character_length(labels: list[str], position: int) -> int:
             continue
         return length
     return 0
+
+
+def in_graph(layer: Any) -> tuple[Any, Any]:
+    """`tokenize` and `detokenize` of a KerasHub tokenizer, for many texts at once.
+
+    In a graph the layer always takes its TensorFlow path.
+    """
+    return (
+        tf.function(layer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)]),
+        tf.function(
+            layer.detokenize,
+            input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)],
+        ),
+    )

@@ -63,14 +63,10 @@ def _print(arguments: Sequence[str]) -> None:
     chosen, settings = seeds.parsed(arguments)
     with quiet.startup():
         from applications.text_classification.application import TextClassification
-    application = TextClassification()
-    results = []
-    for kind in KINDS:
-        changes = [[*settings, f"model.kind={kind}", f"train.seed={s}"] for s in chosen]
-        found = [
-            seeds.measured(application, PRESETS, PRESET, change) for change in changes
-        ]
-        results.append(result(kind, found))
+    found = seeds.of_each(
+        TextClassification(), PRESETS, PRESET, "model.kind", KINDS, chosen, settings
+    )
+    results = [result(kind, made) for kind, made in found.items()]
     print("\n".join(table(results)))
 
 

@@ -18,7 +18,12 @@ Paper: a bidirectional recurrent network with additive attention on IMDB (Maas e
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.errors import require
+from applications.errors import (
+    require,
+    require_fraction,
+    require_heads,
+    require_positive,
+)
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Kind = Literal["self_attention", "additive_pooling", "transformer", "mean_embeddings"]
@@ -40,11 +45,8 @@ class DataConfig:
     test_limit: Annotated[int | None, "first texts of every test to evaluate"] = None
 
     def __post_init__(self) -> None:
-        names = ("vocabulary_size", "max_length", "tokens_per_batch", "train_limit")
-        for name in (*names, "validation_limit", "test_limit"):
-            value = getattr(self, name)
-            positive = value is None or value > 0
-            require(positive, f"`{name}` must be above 0.", **{name: value})
+        require_positive(self, "vocabulary_size", "max_length", "tokens_per_batch")
+        require_positive(self, "train_limit", "validation_limit", "test_limit")
         require(
             self.max_length <= self.tokens_per_batch,
             "`tokens_per_batch` must have room for `max_length`.",
@@ -72,20 +74,12 @@ class ModelConfig:
     )
 
     def __post_init__(self) -> None:
-        for name in ("hidden_dim", "intermediate_dim", "num_layers", "num_heads"):
-            value = getattr(self, name)
-            require(value > 0, f"`{name}` must be above 0.", **{name: value})
-        require(
-            0 <= self.dropout < 1,
-            "`dropout` must be in [0, 1).",
-            dropout=self.dropout,
+        require_positive(
+            self, "hidden_dim", "intermediate_dim", "num_layers", "num_heads"
         )
-        require(
-            self.kind != "transformer" or self.hidden_dim % self.num_heads == 0,
-            "`num_heads` must divide `hidden_dim`.",
-            num_heads=self.num_heads,
-            hidden_dim=self.hidden_dim,
-        )
+        require_fraction(self, "dropout")
+        if self.kind == "transformer":
+            require_heads(self)
         require(
             self.kind != "additive_pooling" or self.hidden_dim % 2 == 0,
             "`hidden_dim` must be even: half for each direction of the GRU.",
@@ -102,11 +96,7 @@ class ExplainConfig:
     ] = 500
 
     def __post_init__(self) -> None:
-        require(
-            self.agreement_texts > 0,
-            "`agreement_texts` must be above 0.",
-            agreement_texts=self.agreement_texts,
-        )
+        require_positive(self, "agreement_texts")
 
 
 @dataclass(frozen=True, kw_only=True)

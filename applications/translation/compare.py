@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from applications import markdown
-from applications.errors import UserError
 from applications.pipeline import cli, comparison, quiet
 from applications.pipeline import run as runs
 from applications.pipeline.comparison import evaluated, interval, number
@@ -37,7 +36,9 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     from keras_attention import metrics
 
     measured = [evaluated(run) for run in found]
-    sources, references, first = read_translations(found[0])
+    written = [read_translations(run) for run in found]
+    comparison.require_same(found, [right for _, right, _ in written], "sentences")
+    sources, references, first = written[0]
     lengths = list(measured[0]["bleu_by_source_words"])
     heads = ["model", "parameters", "training minutes", "BLEU", "chrF", "perplexity"]
     heads += [f"BLEU, difference to {found[0].name}"]
@@ -47,13 +48,7 @@ def table(found: Sequence[runs.Run]) -> list[str]:
     def difference(translations: list[str]) -> str:
         return interval(metrics.paired_bootstrap(translations, first, references))
 
-    for run, values in zip(found, measured, strict=True):
-        _, run_references, translations = read_translations(run)
-        if run_references != references:
-            raise UserError(
-                f"{run.name} was evaluated on other sentences than {found[0].name}; "
-                "evaluate both on the same test set."
-            )
+    for run, values, (_, _, translations) in zip(found, measured, written, strict=True):
         gap = "-" if run is found[0] else difference(translations)
         rows.append(_cells(run, values, gap, lengths))
     copy = measured[0]["copy_source"]

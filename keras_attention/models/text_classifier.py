@@ -125,12 +125,7 @@ class TextClassifier(keras.Model):
             name="embedding",
         )
         x = keras.layers.Dropout(dropout, dtype=dtype)(embedding(ids))
-        x = keras.layers.Dropout(dropout, dtype=dtype)(_POOLINGS[kind](x, sizes))
-        hidden = keras.layers.Dense(
-            intermediate_dim, "relu", dtype=dtype, name="hidden"
-        )
-        x = keras.layers.Dropout(dropout, dtype=dtype)(hidden(x))
-        logits = keras.layers.Dense(num_classes, dtype="float32", name="logits")(x)
+        logits = _classified(_POOLINGS[kind](x, sizes), num_classes, sizes)
         super().__init__(inputs=ids, outputs=logits, **kwargs)
 
         # === Config ===
@@ -151,11 +146,18 @@ class TextClassifier(keras.Model):
         return cls(**config)
 
 
+def _classified(x: Tensor, num_classes: int, sizes: dict) -> Tensor:
+    """From the vector of a text `(B, D)` to logits `(B, C)`."""
+    dropout, dtype = sizes["dropout"], sizes["dtype"]
+    x = keras.layers.Dropout(dropout, dtype=dtype)(x)
+    hidden = keras.layers.Dense(
+        sizes["intermediate_dim"], "relu", dtype=dtype, name="hidden"
+    )
+    x = keras.layers.Dropout(dropout, dtype=dtype)(hidden(x))
+    return keras.layers.Dense(num_classes, dtype="float32", name="logits")(x)
+
+
 # ---------------------------------------------- from (B, T, D) to one vector for a text
-
-
-def _mean_embeddings(x: Tensor, sizes: dict) -> Tensor:
-    return _mean(x, sizes)
 
 
 def _self_attention(x: Tensor, sizes: dict) -> Tensor:
@@ -218,7 +220,7 @@ def _mean(x: Tensor, sizes: dict) -> Tensor:
 
 
 _POOLINGS: dict[str, Callable[[Tensor, dict], Tensor]] = {
-    "mean_embeddings": _mean_embeddings,
+    "mean_embeddings": _mean,
     "self_attention": _self_attention,
     "additive_pooling": _additive_pooling,
     "transformer": _transformer,

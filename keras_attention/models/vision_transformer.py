@@ -126,10 +126,8 @@ class VisionTransformer(keras.Model):
         dtype=None,
         **kwargs,
     ):
-        positive_integer("num_layers", num_layers)
         one_of("pooling", pooling, POOLINGS)
         one_of("positions", positions, POSITIONS)
-        fraction("drop_path", drop_path)
         patch_size = as_pair("patch_size", patch_size)
         input_shape = image_shape(input_shape)
         grid = patch_grid(input_shape[:2], patch_size)
@@ -149,17 +147,8 @@ class VisionTransformer(keras.Model):
         embeddings = _embeddings(
             patch_size, hidden_dim, pooling, positions, grid, dropout, dtype
         )
-        encoders = [
-            TransformerEncoder(
-                **_positioned(block, positions, grid, prefix),
-                layer_norm_epsilon=_EPSILON,
-                drop_path=drop_path * (i + 1) / num_layers,
-                name=f"encoder_{i}",
-            )
-            for i in range(num_layers)
-        ]
-        norm = keras.layers.LayerNormalization(
-            epsilon=_EPSILON, dtype=dtype, name="encoder_norm"
+        *encoders, norm = _encoder(
+            block, num_layers, drop_path, positions, grid, prefix
         )
         head = keras.layers.Dense(num_classes, dtype="float32", name="logits")
 
@@ -258,6 +247,22 @@ def _embeddings(patch_size, hidden_dim, pooling, positions, grid, dropout, dtype
             name="positions",
         )
     yield keras.layers.Dropout(dropout, dtype=dtype, name="embedding_dropout")
+
+
+def _encoder(block, num_layers, drop_path, positions, grid, prefix):
+    """The blocks and the norm after them, in order."""
+    positive_integer("num_layers", num_layers)
+    fraction("drop_path", drop_path)
+    for i in range(num_layers):
+        yield TransformerEncoder(
+            **_positioned(block, positions, grid, prefix),
+            layer_norm_epsilon=_EPSILON,
+            drop_path=drop_path * (i + 1) / num_layers,
+            name=f"encoder_{i}",
+        )
+    yield keras.layers.LayerNormalization(
+        epsilon=_EPSILON, dtype=block["dtype"], name="encoder_norm"
+    )
 
 
 def _positioned(block, positions, grid, prefix):

@@ -1,6 +1,7 @@
 """An application as its users call it, in this process."""
 
 import contextlib
+import csv
 import io
 import os
 import time
@@ -50,6 +51,22 @@ class CommandLine:
                 settings = ()
         return said
 
+    def told(self, smoke, capsys):
+        """What each stage of the only run printed, by stage; shows their seconds.
+
+        Args:
+            smoke: The root, and what `stages` returned.
+            capsys: Of the test.
+        """
+        root, said = smoke
+        seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
+        with capsys.disabled():
+            print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
+        printed = {stage: text for stage, (_, text) in said.items()}
+        assert "Epoch 2/2" in printed["train"]
+        assert self.listing(root) == ["smoke-001"]
+        return printed
+
     def refused(self, capsys, *arguments):
         """The one line of error that a refused command prints, and nothing else."""
         capsys.readouterr()
@@ -65,3 +82,25 @@ class CommandLine:
         """The names of the runs below `root`."""
         home = root / self.name
         return sorted(os.listdir(home)) if home.exists() else []
+
+
+def assert_holds(run, *own):
+    """A run after all stages has the files of every run, its `own`, and no others."""
+    assert {path.name for path in run.directory.iterdir()} == {
+        "card.md",
+        "config.json",
+        "figures",
+        "history.csv",
+        "logs",
+        "metrics.json",
+        "model.keras",
+        "saved_model",
+        "state",
+        *own,
+    }
+
+
+def history(run):
+    """The rows of a run's history, an epoch each."""
+    with open(run.path("history.csv"), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,6 +1,5 @@
 """The whole application, as a user meets it."""
 
-import csv
 import json
 import os
 from dataclasses import replace
@@ -16,6 +15,7 @@ from applications.image_classification.presets import PRESETS as CLASSIFIERS
 from applications.pipeline import run as runs
 from keras_attention import models
 from keras_attention.models.attention_cnn import ATTENTIONS
+from tests.applications.command_line import assert_holds, history
 from tests.applications.image_captioning.conftest import (
     GRID,
     SMOKE,
@@ -43,12 +43,7 @@ NUMBERS = {
 
 @pytest.mark.slow
 def test_all_stages_of_the_smoke_preset(smoke, capsys):
-    root, said = smoke
-    seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
-    with capsys.disabled():
-        print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
-    printed = {stage: text for stage, (_, text) in said.items()}
-    assert "Epoch 2/2" in printed["train"]
+    printed = caption.told(smoke, capsys)
     assert "36 training images in 3 batches, 6 words" in printed["train"]
     assert "above_nearest_training_image.low: " in printed["evaluate"]
     for search in ("greedy", "beam"):
@@ -57,29 +52,14 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
     pictures = printed["explain"].splitlines()
     assert len(pictures) == 2
     assert all(os.path.getsize(picture) > 5_000 for picture in pictures)
-    assert caption.listing(root) == ["smoke-001"]
 
 
 @pytest.mark.slow
 def test_what_a_run_directory_holds(smoke_run):
-    produced = {path.name for path in smoke_run.directory.iterdir()}
-    assert produced == {
-        "captions.tsv",
-        "card.md",
-        "config.json",
-        "figures",
-        "history.csv",
-        "logs",
-        "metrics.json",
-        "model.keras",
-        "saved_model",
-        "state",
-        "words.txt",
-    }
+    assert_holds(smoke_run, "captions.tsv", "words.txt")
     about = json.loads(smoke_run.path("config.json").read_text())
     assert (about["application"], about["preset"]) == ("image_captioning", "smoke")
-    with open(smoke_run.path("history.csv"), newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = history(smoke_run)
     assert {"loss", "val_loss", "val_perplexity", "val_cider"} <= set(rows[0])
     assert float(rows[1]["loss"]) < float(rows[0]["loss"])
     metrics = smoke_run.metrics()

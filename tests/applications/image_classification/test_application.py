@@ -1,6 +1,5 @@
 """The whole application, as a user meets it."""
 
-import csv
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import pytest
 
 from applications.pipeline import run as runs
 from keras_attention.models.attention_cnn import ATTENTIONS
+from tests.applications.command_line import assert_holds, history
 from tests.applications.image_classification.conftest import CLASSES, SMOKE, classify
 
 NUMBERS = {
@@ -29,12 +29,7 @@ NUMBERS = {
 
 @pytest.mark.slow
 def test_all_stages_of_the_smoke_preset(smoke, capsys):
-    root, said = smoke
-    seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
-    with capsys.disabled():
-        print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
-    printed = {stage: text for stage, (_, text) in said.items()}
-    assert "Epoch 2/2" in printed["train"]
+    printed = classify.told(smoke, capsys)
     assert "training images in" in printed["train"]
     assert "accuracy: " in printed["evaluate"]
     exported = printed["export"]
@@ -46,30 +41,15 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
         "positions.png",
     ]
     assert all(os.path.getsize(picture) > 10_000 for picture in pictures)
-    assert classify.listing(root) == ["smoke-001"]
 
 
 @pytest.mark.slow
 def test_what_a_run_directory_holds(smoke_run):
-    produced = {path.name for path in smoke_run.directory.iterdir()}
-    assert produced == {
-        "card.md",
-        "classes.json",
-        "config.json",
-        "figures",
-        "history.csv",
-        "logs",
-        "metrics.json",
-        "model.keras",
-        "predictions.npz",
-        "saved_model",
-        "state",
-    }
+    assert_holds(smoke_run, "classes.json", "predictions.npz")
     about = json.loads(smoke_run.path("config.json").read_text())
     assert (about["application"], about["preset"]) == ("image_classification", "smoke")
     assert smoke_run.config(type(SMOKE)).model == SMOKE.model
-    with open(smoke_run.path("history.csv"), newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = history(smoke_run)
     assert {"loss", "accuracy", "val_loss", "val_accuracy"} <= set(rows[0])
     assert float(rows[1]["loss"]) < float(rows[0]["loss"])
     metrics = smoke_run.metrics()

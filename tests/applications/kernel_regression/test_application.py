@@ -1,6 +1,5 @@
 """The whole application, as a user meets it."""
 
-import csv
 import itertools
 import os
 
@@ -13,6 +12,7 @@ from applications.kernel_regression.presets import PRESETS
 from applications.pipeline import run as runs
 from applications.pipeline import stages, training
 from applications.pipeline.config import override
+from tests.applications.command_line import assert_holds, history
 from tests.applications.kernel_regression.conftest import regress
 
 SMOKE = PRESETS["smoke"]
@@ -28,12 +28,7 @@ def small_run(root, *settings):
 
 @pytest.mark.slow
 def test_all_stages_of_the_smoke_preset(smoke, capsys):
-    root, said = smoke
-    seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
-    with capsys.disabled():
-        print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
-    printed = {stage: text for stage, (_, text) in said.items()}
-    assert "Epoch 2/2" in printed["train"]
+    printed = regress.told(smoke, capsys)
     assert "baselines.fixed_kernel.bandwidth: 0.5" in printed["evaluate"]
     answers = [float(line) for line in printed["predict"].splitlines()]
     assert len(answers) == 3
@@ -41,26 +36,12 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
     names = [os.path.basename(path) for path in printed["explain"].splitlines()]
     assert names == ["fit.png", "query-0-5.png", "weights.png", "bandwidths.png"]
     assert "SavedModel alone equals this process on 52 numbers" in printed["export"]
-    assert regress.listing(root) == ["smoke-001"]
 
 
 @pytest.mark.slow
 def test_what_a_run_directory_holds(smoke_run):
-    produced = {path.name for path in smoke_run.directory.iterdir()}
-    assert produced == {
-        "card.md",
-        "config.json",
-        "figures",
-        "history.csv",
-        "logs",
-        "metrics.json",
-        "model.keras",
-        "points.npz",
-        "saved_model",
-        "state",
-    }
-    with open(smoke_run.path("history.csv"), newline="") as file:
-        first, second = csv.DictReader(file)
+    assert_holds(smoke_run, "points.npz")
+    first, second = history(smoke_run)
     assert float(second["loss"]) < float(first["loss"])
     assert float(second["val_leave_one_out"]) < float(first["val_leave_one_out"])
     metrics = smoke_run.metrics()["evaluate"][0]["metrics"]

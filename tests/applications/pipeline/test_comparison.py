@@ -31,6 +31,13 @@ def test_the_metrics_that_count(run):
     assert comparison.evaluated(run) == {"score": 1.0}
 
 
+def test_the_examples_must_be_the_same(run, root):
+    other = runs.create(root, "toy", "small", ToyConfig())
+    comparison.require_same([run, other], [["a", "b"], ["a", "b"]], "texts")
+    with pytest.raises(UserError, match=r"small-002.*other texts than small-001"):
+        comparison.require_same([run, other], [["a", "b"], ["a"]], "texts")
+
+
 def test_cells():
     gap = SimpleNamespace(value=1.25, low=-0.5, high=3.0)
     assert comparison.interval(gap) == "+1.2 [-0.5, +3.0]"

@@ -46,3 +46,18 @@ def test_a_run_is_made_once(root, capsys):
     again = seeds.measured(Toy(), PRESETS, preset, settings)
     assert again == first
     assert "changed" not in again.results()["evaluate"]["protocol"]
+
+
+def test_each_value_of_a_key_has_a_run_of_each_seed(root, monkeypatch):
+    made = []
+    monkeypatch.setattr(seeds, "measured", lambda *given: made.append(given) or given)
+    found = seeds.of_each(
+        Toy(), PRESETS, "small", "model.units", ["3", "5"], range(2), ["train.epochs=1"]
+    )
+    assert list(found) == ["3", "5"]
+    assert [given[3] for given in made] == [
+        ["train.epochs=1", f"model.units={units}", f"train.seed={seed}"]
+        for units in (3, 5)
+        for seed in (0, 1)
+    ]
+    assert found["5"] == made[2:]

@@ -1,6 +1,5 @@
 """The whole application, as a user meets it."""
 
-import csv
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import tensorflow as tf
 from applications.pipeline import run as runs
 from applications.translation.application import Translation
 from applications.translation.data import TranslationData
+from tests.applications.command_line import assert_holds, history
 from tests.applications.pipeline.test_training import assert_same_training
 from tests.applications.text.learning import assert_learns_decodes_and_reloads
 from tests.applications.translation.conftest import SENTENCE, SMOKE, translate
@@ -43,12 +43,7 @@ NUMBERS = {
 
 @pytest.mark.slow
 def test_all_stages_of_the_smoke_preset(smoke, capsys):
-    root, said = smoke
-    seconds = {stage: round(taken, 1) for stage, (taken, _) in said.items()}
-    with capsys.disabled():
-        print(f"\nsmoke: {seconds}, {sum(seconds.values()):.1f} s together")
-    printed = {stage: text for stage, (_, text) in said.items()}
-    assert "Epoch 2/2" in printed["train"]
+    printed = translate.told(smoke, capsys)
     assert "training pairs in" in printed["train"]
     assert "bleu: " in printed["evaluate"]
     assert len(printed["predict"].splitlines()) == 3
@@ -57,30 +52,15 @@ def test_all_stages_of_the_smoke_preset(smoke, capsys):
     pictures = printed["explain"].splitlines()
     assert len(pictures) == 3
     assert all(os.path.getsize(picture) > 10_000 for picture in pictures)
-    assert translate.listing(root) == ["smoke-001"]
 
 
 @pytest.mark.slow
 def test_what_a_run_directory_holds(smoke_run):
-    produced = {path.name for path in smoke_run.directory.iterdir()}
-    assert produced == {
-        "card.md",
-        "config.json",
-        "figures",
-        "history.csv",
-        "logs",
-        "metrics.json",
-        "model.keras",
-        "saved_model",
-        "state",
-        "translations.tsv",
-        "vocabulary.model",
-    }
+    assert_holds(smoke_run, "translations.tsv", "vocabulary.model")
     about = json.loads(smoke_run.path("config.json").read_text())
     assert (about["application"], about["preset"]) == ("translation", "smoke")
     assert smoke_run.config(type(SMOKE)).model == SMOKE.model
-    with open(smoke_run.path("history.csv"), newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = history(smoke_run)
     assert [row["epoch"] for row in rows] == ["1", "2"]
     assert {"loss", "perplexity", "val_loss", "val_perplexity", "val_bleu"} <= set(
         rows[0]
