@@ -9,12 +9,14 @@ INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constr
 LIBRARY_NEEDS = hypothesis keras matplotlib pycocoevalcap pytest rouge-score sacrebleu scikit-learn
 SUITE = keras_attention tests/keras_attention tests/test_imports.py
 
-.PHONY: help demo test test-library test-applications test-backends test-jax test-torch lint docs bench clean
+.PHONY: help demo test test-library test-applications test-backends test-jax test-torch \
+	test-thorough lint docs bench clean
 
 help:
 	@echo "make demo           train a small translator, show what it attends, export it"
 	@echo "make test           the tests on TensorFlow"
 	@echo "make test-backends  the library's tests on PyTorch, its contract on JAX"
+	@echo "make test-thorough  what these two leave out: more forms of what they prove"
 	@echo "make lint           ruff and mypy"
 	@echo "make docs           the documentation, into site/"
 	@echo "make bench          side by side with Keras, PyTorch and others"
@@ -39,7 +41,7 @@ test-backends: test-jax test-torch
 test-jax: SUITE = tests/test_imports.py $(addprefix tests/keras_attention/, \
 	test_contract.py test_contract_of_masks.py decoding/test_loop.py \
 	ops/test_backend.py ops/test_backward.py ops/test_blockwise.py)
-test-jax: OPTIONS = -m 'not slow and not gpu and not network'
+test-jax: OPTIONS = -m 'not slow and not gpu and not network and not thorough'
 test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 
 # PyTorch's threads wait for each other when another suite shares the cores.
@@ -47,6 +49,13 @@ test-torch: export OMP_NUM_THREADS = 1
 
 test-jax test-torch: test-%: .venv-%/installed
 	KERAS_BACKEND=$* .venv-$*/bin/python -m pytest $(OPTIONS) $(SUITE)
+
+# Before a release.
+test-thorough: .venv/installed-for-development .venv-jax/installed .venv-torch/installed
+	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest -m thorough
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 \
+		.venv-jax/bin/python -m pytest -m 'thorough and not slow' $(SUITE)
+	KERAS_BACKEND=torch .venv-torch/bin/python -m pytest -m thorough $(SUITE)
 
 lint: .venv/installed-for-development
 	.venv/bin/ruff check .

@@ -28,6 +28,18 @@ def slow_on_jax(cases: Iterable, *fast: Any) -> list:
     ]
 
 
+def thorough_but(kept: Iterable, cases: Iterable) -> list:
+    """`cases` for `parametrize`: all but `kept`, which stand for them, are thorough."""
+    kept = list(kept)
+    return [
+        pytest.param(
+            *(x if isinstance(x, tuple) else (x,)),
+            marks=() if x in kept else pytest.mark.thorough,
+        )
+        for x in cases
+    ]
+
+
 def to_numpy(x: Any) -> np.ndarray:
     """Any tensor as a NumPy array; half precision becomes float32."""
     if hasattr(x, "dtype") and "float16" in str(x.dtype):

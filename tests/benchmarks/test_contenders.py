@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import contenders
 from benchmarks.cases import ADDITIVE, CORE, MULTI_HEAD, TRANSFORMER, Case
+from tests.backend import thorough_but
 
 SHAPE = (2, 16, 3, 8)
 
@@ -43,7 +44,7 @@ def test_additive_step_differentiates_inputs_and_weights(contender, weights):
     assert len(shapes) == 3 + weights
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", thorough_but(["float32"], ["float32", "bfloat16"]))
 def test_a_training_step_changes_every_weight(dtype, monkeypatch):
     models = []
     build = contenders._transformer

@@ -20,7 +20,7 @@ def test_uncached_reads_as_many_tokens():
     assert contenders.step("uncached", CASE)().shape == (2, 6)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("beams", [1, 3])
 def test_keras_hub_writes_as_many(beams):
     found = contenders.step("keras_hub", replace(CASE, num_beams=beams))()

@@ -9,7 +9,7 @@ def test_shares_stand_beside_their_targets():
     assert "| 16 | waiting for input | 3 % | 4.0 % | missed |" in text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_both_shares_are_told(capsys, tmp_path):
     pipeline.run(tmp_path, quick=True)
     written = (tmp_path / "pipeline.md").read_text()

@@ -45,7 +45,7 @@ def test_runs_that_are_there_make_the_table(evaluated, monkeypatch, capsys):
     assert set(map(tuple, rows.values())) == {("91.00", "+0.00 [+0.00, +0.00]")}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_real_run_has_what_the_table_shows(smoke_run, settings, monkeypatch, capsys):
     """The smoke run is that of seed 0; another stands in for that of seed 1."""
     monkeypatch.setattr(ablation, "GATES", ("none",))  # of its transformer: the default

@@ -76,8 +76,8 @@ def made(make, *arguments):
 
 
 def models(first, *others):
-    """The first one always, the others in the slow tests."""
-    others = [pytest.param(make, marks=pytest.mark.slow) for make in others]
+    """The first one always, the others in the thorough tests."""
+    others = [pytest.param(make, marks=pytest.mark.thorough) for make in others]
     return {"params": [first, *others], "ids": lambda make: make.__name__}
 
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from keras import ops
 
-from tests.backend import compiled, tensorflow_only
+from tests.backend import compiled, tensorflow_only, thorough_but
 from tests.keras_attention.decoding.searches import (
+    ALONE,
     BATCH,
     LENGTH,
+    SEARCHES,
     VOCABULARY,
-    every_search,
-    every_search_by_rows,
 )
 from tests.keras_attention.decoding.toys import (
     Recurrent,
@@ -22,12 +22,20 @@ from tests.keras_attention.decoding.toys import (
 
 pytestmark = tensorflow_only
 
+GREEDY, BEAM, SAMPLING = "greedy", "beam with rules", "sampling with rules"
+every_search = pytest.mark.parametrize(
+    "name", thorough_but([GREEDY, BEAM, SAMPLING], SEARCHES)
+)
+every_search_by_rows = pytest.mark.parametrize(
+    "name", thorough_but([GREEDY, BEAM], ALONE)
+)
+
 
 @every_search
-def test_traces_once_for_any_batch_prompt_and_seed(search):
+def test_traces_once_for_any_batch_prompt_and_seed(name):
     import tensorflow as tf
 
-    traces = []
+    search, traces = SEARCHES[name], []
     model = Recurrent(3, BATCH, VOCABULARY, LENGTH + 4)  # for prompts of 5
 
     def counted(tokens, state):
@@ -68,8 +76,9 @@ def test_traces_once_for_any_batch_prompt_and_seed(search):
 
 @pytest.mark.slow
 @every_search_by_rows
-def test_compiles_with_xla(search):
+def test_compiles_with_xla(name):
     """Draws are in `test_sampling`: XLA has its own."""
+    search = ALONE[name]
     model = Recurrent(1, BATCH, VOCABULARY, LENGTH)
 
     def run():
@@ -81,10 +90,11 @@ def test_compiles_with_xla(search):
 
 @pytest.mark.slow
 @every_search
-def test_exports_inside_a_saved_model(search, tmp_path):
+def test_exports_inside_a_saved_model(name, tmp_path):
     """A recurrent Keras model, its search in the signature, any batch size."""
     import tensorflow as tf
 
+    search = SEARCHES[name]
     keras.utils.set_random_seed(1)
     tokens, before = keras.Input((), dtype="int32"), keras.Input((8,))
     embedded = keras.layers.Embedding(VOCABULARY, 4)(tokens)

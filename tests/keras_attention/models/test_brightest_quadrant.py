@@ -12,7 +12,7 @@ from keras_attention.interpretation import (
     rollout,
 )
 from keras_attention.models.vision_transformer import POSITIONS
-from tests.backend import to_numpy
+from tests.backend import thorough_but, to_numpy
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,9 @@ def seen_in_the_bright_quadrant(maps):
     return shares.mean(), (peaks.argmax(axis=1) == LABELS).mean()
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize(
+    "positions", thorough_but(["sinusoidal_2d", "none"], POSITIONS)
+)
 def test_a_transformer_finds_it_only_with_positions(positions):
     """Without positions patches are a bag, and chance is a quarter."""
     model = models.VisionTransformer(

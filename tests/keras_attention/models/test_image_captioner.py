@@ -8,7 +8,13 @@ from keras import ops
 from keras_attention import costs, losses, models
 from keras_attention.decoding import Decodable
 from keras_attention.interpretation import capture, word_maps
-from tests.backend import BACKEND, slow_on_jax, tensorflow_only, to_numpy
+from tests.backend import (
+    BACKEND,
+    slow_on_jax,
+    tensorflow_only,
+    thorough_but,
+    to_numpy,
+)
 from tests.keras_attention.models import toys
 from tests.keras_attention.models.captioners import (
     GRID,
@@ -300,7 +306,7 @@ def test_images_have_a_fixed_size():
 
 @tensorflow_only
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["gru", "transformer"])
+@pytest.mark.parametrize("kind", thorough_but(["gru"], ["gru", "transformer"]))
 def test_tells_where_the_spot_is_and_looks_at_it(kind):
     model = trained(**WRITES[kind])
     for search in toys.searches(max_length=5).values():

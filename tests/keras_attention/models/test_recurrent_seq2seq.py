@@ -1,10 +1,12 @@
+import itertools
+
 import keras
 import numpy as np
 import pytest
 
 from keras_attention import models
 from keras_attention.decoding import Decodable
-from tests.backend import tensorflow_only, to_numpy
+from tests.backend import tensorflow_only, thorough_but, to_numpy
 from tests.keras_attention.models import toys
 from tests.keras_attention.models.toys import SOURCE, TARGET, VOCABULARY
 
@@ -100,16 +102,10 @@ def test_without_attention_there_are_no_scores():
 
 @pytest.mark.parametrize(
     ("kind", "search"),
-    [
-        ("bahdanau", "greedy"),
-        ("location_aware", "beam"),
-        *(pytest.param(x, "greedy", marks=pytest.mark.slow) for x in [*LOOKING][1:]),
-        *(
-            pytest.param(x, "beam", marks=pytest.mark.slow)
-            for x in LOOKING
-            if x != "location_aware"
-        ),
-    ],
+    thorough_but(
+        [("bahdanau", "greedy"), ("location_aware", "beam")],
+        itertools.product(LOOKING, ["greedy", "beam"]),
+    ),
 )
 def test_a_search_keeps_its_scores(kind, search):
     toys.assert_a_search_keeps_its_scores(make(**LOOKING[kind]), search)

@@ -1,10 +1,12 @@
+import itertools
+
 import keras
 import numpy as np
 import pytest
 
 from keras_attention import models
 from keras_attention.decoding import Decodable
-from tests.backend import tensorflow_only, to_numpy
+from tests.backend import tensorflow_only, thorough_but, to_numpy
 from tests.keras_attention.models import toys
 from tests.keras_attention.models.toys import SOURCE, TARGET, VOCABULARY
 
@@ -86,11 +88,9 @@ def test_cross_attention_scores(model):
 
 @pytest.mark.parametrize(
     ("variant", "search"),
-    [
-        ("pre_norm", "beam"),
-        *(pytest.param(x, "greedy", marks=pytest.mark.slow) for x in VARIANTS),
-        *(pytest.param(x, "beam", marks=pytest.mark.slow) for x in [*VARIANTS][1:]),
-    ],
+    thorough_but(
+        [("pre_norm", "beam")], itertools.product(VARIANTS, ["greedy", "beam"])
+    ),
 )
 def test_a_search_keeps_its_scores(variant, search):
     toys.assert_a_search_keeps_its_scores(make(**VARIANTS[variant]), search)
