@@ -9,14 +9,13 @@ at a tiny length, so that loading a framework's libraries is counted neither as 
 nor as the first call.
 """
 
-import ctypes
-import gc
 import json
 import os
 import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from applications.pipeline import memory
 from benchmarks import contenders
 from benchmarks.cases import named
 from benchmarks.timing import clocked
@@ -34,11 +33,11 @@ def main() -> None:
 
     contenders.step(contender, case.at_length(TINY))()
     step = contenders.step(contender, case)
-    before = _start_of_growth()
+    before = memory.start_of_growth()
     _answer(answers, version=contenders.version(contender))
     for _ in sys.stdin:
         seconds, cpu = clocked(step)
-        growth = _resident("VmHWM") - before
+        growth = memory.growth_since(before)
         _answer(answers, seconds=seconds, cpu=cpu, growth=growth)
 
 
@@ -49,22 +48,6 @@ def _answer(stream: TextIO, **content: Any) -> None:
 def _be_first_to_die() -> None:
     """A peer that outgrows the machine is killed before anything else."""
     Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-def _start_of_growth() -> float:
-    """Resident memory now, in MB, after giving back what is free; its peak restarts."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    return _resident("VmRSS")
-
-
-def _resident(field: str) -> float:
-    """`VmRSS` (now) or `VmHWM` (the peak) of this process in MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise OSError(f"/proc/self/status has no {field}.")
 
 
 if __name__ == "__main__":

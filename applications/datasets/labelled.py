@@ -1,11 +1,10 @@
-"""What sets of labelled examples share, of images and of texts: labels and parts."""
+"""What sets of labelled examples share, of images, texts, sounds: labels and parts."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from applications.datasets.errors import DataError
 from applications.datasets.pairs import SPLITS
-from applications.datasets.preparation import is_online
+from applications.datasets.preparation import is_online, supervised_keys
 from applications.errors import UserError
 
 if TYPE_CHECKING:
@@ -37,15 +36,8 @@ def keys(
     """
     import tensorflow_datasets as tfds
 
-    found = info.supervised_keys or ()
     wanted = kind, tfds.features.ClassLabel
-    if len(found) == 2 and all(
-        isinstance(key, str) and isinstance(info.features[key], one)
-        for key, one in zip(found, wanted, strict=True)
-    ):
-        return found
-    holds = ", ".join(info.features)
-    raise DataError(f"{name} is no set of labelled {kinds}; its examples hold {holds}.")
+    return supervised_keys(name, info, wanted, f"labelled {kinds}")
 
 
 def parts(builder: "tfds.core.DatasetBuilder", label: str) -> dict[str, str]:
@@ -60,7 +52,16 @@ def parts(builder: "tfds.core.DatasetBuilder", label: str) -> dict[str, str]:
         builder: Its builder.
         label: The name of its label.
     """
-    return _parts(_labelled(builder, label))
+    return parts_of(_labelled(builder, label))
+
+
+def parts_of(there: Iterable[str]) -> dict[str, str]:
+    """The same of a set that has the parts `there`, and labels in all of them."""
+    there = set(there)
+    if {"validation", "test"} <= there:
+        return {split: split for split in SPLITS}
+    held_out = there & {"validation", "test"}
+    return {**_NO_VALIDATION, "test": held_out.pop()} if held_out else _TRAIN_ONLY
 
 
 def require_classes(name: str, known: Iterable[str], found: Iterable[str]) -> None:
@@ -106,11 +107,3 @@ def _first_label(builder: "tfds.core.DatasetBuilder", label: str) -> int:
         read_config=tfds.ReadConfig(try_autocache=False),
     )
     return next((int(row[label]) for row in rows.as_numpy_iterator()), 0)
-
-
-def _parts(there: Iterable[str]) -> dict[str, str]:
-    there = set(there)
-    if {"validation", "test"} <= there:
-        return {split: split for split in SPLITS}
-    held_out = there & {"validation", "test"}
-    return {**_NO_VALIDATION, "test": held_out.pop()} if held_out else _TRAIN_ONLY

@@ -144,8 +144,11 @@ class Application(abc.ABC, Generic[C, D]):
     @abc.abstractmethod
     def predict(
         self, config: C, data: D, model: keras.Model, inputs: Sequence[str]
-    ) -> Iterable[str]:
-        """Yield one answer per input: a text, or the path of an image or a sound."""
+    ) -> Iterable[str | Iterable[str]]:
+        """Yield one answer per input: a text, or the path of an image or a sound.
+
+        An answer that takes its time may be the pieces of its text, as they come.
+        """
 
     @abc.abstractmethod
     def explain(

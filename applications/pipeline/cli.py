@@ -10,7 +10,7 @@ and exit code 2; a fault of the program keeps its traceback.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,7 +26,7 @@ DEFAULT_PRESET = "small"
 STAGES = {
     "train": "start a run; with run=NAME continue one that was interrupted",
     "evaluate": "measure the best model on the test split",
-    "predict": "answer inputs, one line each",
+    "predict": "answer inputs, in their order",
     "explain": "draw what was attended, for inputs or the task's own examples",
     "export": "write a SavedModel that takes raw input",
 }
@@ -184,7 +184,7 @@ def _perform(
     try:
         if request.stage == "predict":
             for answer in stages.predict(application, config, run, inputs):
-                print(answer, flush=True)
+                _print(answer)
         elif request.stage == "explain":
             stages.explain(application, config, run, inputs)
         else:
@@ -195,6 +195,13 @@ def _perform(
         elif request.stage == "train" and isinstance(error, CannotWriteError):
             raise UserError(f"{error} {_continue(name, run.name)}") from error
         raise
+
+
+def _print(answer: str | Iterable[str]) -> None:
+    """An answer, whole or piece by piece as it comes, on a line of its own."""
+    for piece in [answer] if isinstance(answer, str) else answer:
+        print(piece, end="", flush=True)
+    print(flush=True)
 
 
 def _inputs(request: Request) -> list[str]:

@@ -7,7 +7,7 @@ stages.evaluate(application, config, run)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,8 +51,11 @@ def evaluate(application: Application[C, Any], config: C, run: Run) -> dict[str,
 
 def predict(
     application: Application[C, Any], config: C, run: Run, inputs: Sequence[str]
-) -> Iterator[str]:
-    """Yield the best model's answer to each input. Nothing is written."""
+) -> Iterator[str | Iterable[str]]:
+    """Yield the best model's answer to each input. Nothing is written.
+
+    An answer may come as the pieces of its text: `"".join` makes one of them.
+    """
     data, model = load(application, config, run)
     yield from application.predict(config, data, model, inputs)
 

@@ -3,7 +3,7 @@
 import io
 import tempfile
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from applications.errors import UserError
@@ -18,7 +18,12 @@ UNKNOWN = 3
 _FIXED_PIECES = 4 + 256
 
 
-def train(texts: Iterable[str], size: int) -> bytes:
+def train(
+    texts: Iterable[str],
+    size: int,
+    symbols: Sequence[str] = (),
+    controls: Sequence[str] = (),
+) -> bytes:
     """Train a unigram SentencePiece model; the same texts give the same bytes.
 
     Texts are brought to NFC by rules inside the model, runs of spaces become one, and
@@ -29,6 +34,9 @@ def train(texts: Iterable[str], size: int) -> bytes:
         texts: The training split only, every text once; empty ones count for nothing.
         size: The most pieces to have. Texts too few to fill it give a smaller
             vocabulary, so ask the tokenizer for its size.
+        symbols: Texts that are a piece of their own wherever they stand, such as a
+            line break or a marker that users write.
+        controls: Names of further pieces that no text can spell.
 
     Returns:
         The model, to be written to a file or given to `SubwordTokenizer`.
@@ -41,7 +49,7 @@ def train(texts: Iterable[str], size: int) -> bytes:
     lines = [text for text in texts if text.strip()]
     if not lines:
         raise UserError("A vocabulary needs at least one text that is not empty.")
-    _check_room(lines, size)
+    _check_room(lines, size, len(symbols) + len(controls))
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "nfc.tsv"
@@ -60,20 +68,23 @@ def train(texts: Iterable[str], size: int) -> bytes:
             bos_id=START,
             eos_id=END,
             unk_id=UNKNOWN,
+            user_defined_symbols=list(symbols),
+            control_symbols=list(controls),
             num_threads=1,
             minloglevel=2,
         )
     return _without_path(written.getvalue())
 
 
-def _check_room(lines: list[str], size: int) -> None:
+def _check_room(lines: list[str], size: int, further: int) -> None:
     """Refuse a size below what the trainer needs: it would say so unclearly."""
     characters = set(unicodedata.normalize("NFC", "".join(lines))) | {" "}
-    needed = _FIXED_PIECES + len(characters)
+    fixed = _FIXED_PIECES + further
+    needed = fixed + len(characters)
     if size < needed:
         raise UserError(
             f"A vocabulary for these texts needs at least {needed} pieces: "
-            f"{_FIXED_PIECES} fixed ones and one for each of their "
+            f"{fixed} fixed ones and one for each of their "
             f"{len(characters)} characters. Received: size={size}."
         )
 

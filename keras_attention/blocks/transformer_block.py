@@ -8,6 +8,7 @@ import keras
 from keras_attention import layers
 from keras_attention.blocks.feed_forward import FeedForward
 from keras_attention.errors import fraction, positive_integer, require
+from keras_attention.layers._key_value_cache import KeyValueCache
 from keras_attention.layers.base import ScoresOnRequest
 
 Tensor = Any
@@ -146,3 +147,19 @@ class TransformerBlock(ScoresOnRequest, keras.layers.Layer):
             "attention_options": self.attention_options,
             "drop_path": self.drop_path,
         }
+
+
+def has_cache(attention: keras.layers.Layer) -> bool:
+    """Whether `attention` keeps keys and values from step to step."""
+    return isinstance(attention, KeyValueCache) and attention.keeps_cache
+
+
+def cached(attention: Any) -> Any:
+    """`attention`, if it can go step by step."""
+    require(
+        has_cache(attention),
+        "To decode, `attention` must be a layer that keeps keys and values, such as "
+        "'multi_head'.",
+        attention=type(attention).__name__,
+    )
+    return attention

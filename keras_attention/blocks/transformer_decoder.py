@@ -2,9 +2,7 @@
 
 import keras
 
-from keras_attention.blocks.transformer_block import TransformerBlock
-from keras_attention.errors import require
-from keras_attention.layers._key_value_cache import KeyValueCache
+from keras_attention.blocks.transformer_block import TransformerBlock, cached
 from keras_attention.layers.base import call_arguments, carry_mask, zero_rows
 
 
@@ -119,11 +117,11 @@ class TransformerDecoder(TransformerBlock):
     def cross_attention_cache(self, memory, memory_mask=None):
         """Projected keys and values of a memory, each `(B, K, S, H)`."""
         memory = zero_rows(memory, memory_mask, "memory_mask")
-        return _cached(self.cross_attention).cache_of(memory)
+        return cached(self.cross_attention).cache_of(memory)
 
     def empty_cache(self, batch_size, length):
         """A self-attention cache with room for `length` positions."""
-        return _cached(self.self_attention).empty_cache(batch_size, length)
+        return cached(self.self_attention).empty_cache(batch_size, length)
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
@@ -153,17 +151,6 @@ def _length(given) -> int | None:
     """Length of the memory, or of the cache that stands for it."""
     cache = given["cross_attention_cache"]
     return given["memory"].shape[1] if cache is None else cache[0].shape[2]
-
-
-def _cached(attention):
-    """`attention`, if it can go step by step."""
-    require(
-        isinstance(attention, KeyValueCache),
-        "To decode, `attention` must be a layer that keeps keys and values, such as "
-        "'multi_head'.",
-        attention=type(attention).__name__,
-    )
-    return attention
 
 
 def _listed(outputs) -> list:

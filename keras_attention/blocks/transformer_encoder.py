@@ -1,21 +1,32 @@
 """Transformer encoder block."""
 
+from typing import Any
+
 import keras
 
-from keras_attention.blocks.transformer_block import TransformerBlock
+from keras_attention.blocks.transformer_block import (
+    TransformerBlock,
+    cached,
+    has_cache,
+)
+from keras_attention.errors import require
+from keras_attention.layers import LinearAttention
 from keras_attention.layers.base import call_arguments, carry_mask, zero_rows
 from keras_attention.ops import _backend
+
+Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
 class TransformerEncoder(TransformerBlock):
     """Self-attention and a feed-forward network, each with a residual connection.
 
-    One layer of an encoder, or with `use_causal_mask=True` of a language model. Time
-    `O(B T^2 D + B T D F)`, parameters `4 D^2 + 2 D F` and biases.
+    One layer of an encoder, or with `use_causal_mask=True` of a language model, which
+    `empty_cache` and `step` take position by position. Time `O(B T^2 D + B T D F)`,
+    parameters `4 D^2 + 2 D F` and biases.
 
     Shapes:
-        B batch, T length, D model size, N heads, F `intermediate_dim`.
+        B batch, T length, D model size, N heads, F `intermediate_dim`, L cache length.
 
     Args:
         **kwargs: Those of `TransformerBlock` (`intermediate_dim`, `num_heads`, ...).
@@ -85,6 +96,76 @@ class TransformerEncoder(TransformerBlock):
         x = self.after(norm, inputs, update, training)
         x = carry_mask(self.feed_forward_residual(x, training), mask)
         return (x, *scores) if return_attention_scores else x
+
+    # ------------------------------------------------------------------- step by step
+
+    @property
+    def can_step(self) -> bool:
+        """Whether the attention of this built block has `empty_cache` and `step`."""
+        attention = self.self_attention
+        return isinstance(attention, LinearAttention) or has_cache(attention)
+
+    def empty_cache(self, batch_size: Any, length: Any) -> tuple:
+        """What `step` takes first, with room for `length` positions.
+
+        Keys and values, each `(B, K, L, H)`, or the state of linear attention, which
+        has room for any number.
+
+        Raises:
+            ValueError: the attention of this block keeps neither.
+        """
+        require(self.built, "The block must be built: call it once before.")
+        if isinstance(self.self_attention, LinearAttention):
+            return self.self_attention.initial_state(batch_size)
+        return cached(self.self_attention).empty_cache(batch_size, length)
+
+    def step(
+        self,
+        inputs: Tensor,
+        cache: tuple,
+        cache_update_index: Any,
+        mask: Tensor | None = None,
+        attention_bias: Tensor | None = None,
+    ) -> tuple[Tensor, tuple]:
+        """The causal block at the next positions, without dropout.
+
+        Not a call, for which Keras would round sums kept in float32 to the precision of
+        the block.
+
+        Args:
+            inputs: `(B, T, D)`: one position, or a prompt at once.
+            cache: From `empty_cache` or the step before.
+            cache_update_index: Position of the first input.
+            mask: `(B, T)`, True = a real position; by default the hidden mask. Others
+                leave no trace in linear attention; keys and values of theirs must be
+                written over before they are seen.
+            attention_bias: Broadcastable to `(B, N, T, L)`.
+
+        Returns:
+            `(B, T, D)` and the next cache.
+        """
+        mask = _backend.get_mask(inputs) if mask is None else mask
+        inputs = zero_rows(inputs, mask)
+        norm, attention = self.self_attention_norm, self.self_attention
+        x = self.before(norm, inputs)
+        if isinstance(attention, LinearAttention):
+            attention.refuse(None, False, True, attention_bias)
+            update, cache = attention.step(x, x, cache, value_mask=mask)
+        else:
+            update, cache = cached(attention)(
+                x,
+                x,
+                query_mask=mask,
+                value_mask=mask,
+                use_causal_mask=True,
+                attention_bias=attention_bias,
+                cache=cache,
+                cache_update_index=cache_update_index,
+            )
+        x = self.after(norm, inputs, update, False)
+        return self.feed_forward_residual(x, False), cache
+
+    # --------------------------------------------------------------- shapes and config
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask

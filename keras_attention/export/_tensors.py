@@ -9,7 +9,7 @@ import numpy as np
 
 from keras_attention.errors import require
 
-Endpoint = tuple[Callable[..., dict[str, Any]], list[Any]]
+Endpoint = tuple[Callable[..., dict[str, Any]], list[Any] | None]
 
 
 def require_tensorflow(what: str) -> None:

@@ -23,8 +23,9 @@ def write(
     Args:
         directory: Where the SavedModel goes.
         endpoints: `name -> (function, [tf.TensorSpec, ...])`. A function returns a
-            dict; without names callers would have to know `output_0`. The first one is
-            also `serving_default`.
+            dict; without names callers would have to know `output_0`. One made by
+            `tf.function` that has been traced goes as it is, with `None`. The first one
+            is also `serving_default`.
         track: Layers and tokenizers whose variables and tables the functions use.
 
     Raises:
@@ -48,12 +49,15 @@ import tensorflow_text
 sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
 directory, *endpoints = sys.argv[1:]
 decoded = lambda x: base64.b64decode(x) if isinstance(x, str) else x
-batches = [[decoded(x) for x in batch] for batch in json.load(sys.stdin)]
+asked = json.load(sys.stdin)
+batches = [[decoded(x) for x in batch] for batch in asked["batches"]]
 model = tf.saved_model.load(directory)
 
 def answer(ask, batch):
-    (name,) = ask.structured_input_signature[1]
-    found = ask(**{name: tf.constant(batch)})
+    takes = ask.structured_input_signature[1]
+    beside = {k: tf.constant(x) for k, x in asked["beside"].items() if k in takes}
+    (name,) = set(takes) - set(beside)
+    found = ask(**{name: tf.constant(batch)}, **beside)
     return {
         key: [x.decode() if isinstance(x, bytes) else x for x in value.numpy().tolist()]
         for key, value in found.items() if value.shape.rank == 1
@@ -70,6 +74,7 @@ def ask_alone(
     directory: Path,
     batches: Sequence[Sequence[str | bytes | float]],
     endpoints: Sequence[str],
+    beside: Mapping[str, int] | None = None,
 ) -> dict[str, list[dict[str, list]]]:
     """Answers of a SavedModel in a fresh process without this package.
 
@@ -81,6 +86,8 @@ def ask_alone(
         batches: Inputs, a list per call: texts, the bytes of files, or numbers.
         endpoints: Names of signatures; each takes one tensor `(B,)` of strings or of
             float32.
+        beside: Further inputs, int32 scalars such as a seed, for the endpoints that
+            take them.
 
     Returns:
         For each endpoint, per batch, every output of one number or string per input.
@@ -89,9 +96,10 @@ def ask_alone(
         RuntimeError: the process failed; its error output is in the message.
     """
     command = [sys.executable, "-I", "-c", _ASK, str(directory), *endpoints]
+    encoded = [[_encoded(item) for item in batch] for batch in batches]
     process = subprocess.run(
         command,
-        input=json.dumps([[_encoded(item) for item in batch] for batch in batches]),
+        input=json.dumps({"batches": encoded, "beside": dict(beside or {})}),
         capture_output=True,
         text=True,
         check=False,

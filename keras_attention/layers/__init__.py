@@ -30,7 +30,12 @@ from keras_attention.layers.multi_head_attention import MultiHeadAttention
 from keras_attention.layers.patch_embedding import PatchEmbedding
 from keras_attention.layers.performer_attention import PerformerAttention
 from keras_attention.layers.position_embedding import PositionEmbedding
-from keras_attention.layers.registry import get, multi_head, registry
+from keras_attention.layers.registry import (
+    causal_multi_head,
+    get,
+    multi_head,
+    registry,
+)
 from keras_attention.layers.relative_position_attention import RelativePositionAttention
 from keras_attention.layers.relative_position_bias import RelativePositionBias
 from keras_attention.layers.rotary_embedding import RotaryEmbedding
@@ -85,6 +90,7 @@ __all__ = [
     "SqueezeExcitation",
     "TalkingHeadsAttention",
     "TemporalAttention",
+    "causal_multi_head",
     "get",
     "multi_head",
     "registry",

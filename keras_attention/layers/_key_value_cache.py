@@ -15,7 +15,12 @@ class KeyValueCache:
     as `attend` multiplies them: inside a TensorFlow graph the transpositions to its
     layout and back fall away, so that a step copies neither (but with `K < N`, where
     `attend` repeats them).
+
+    Attributes:
+        keeps_cache: Whether the layer can; a variant that cannot says so.
     """
+
+    keeps_cache = True
 
     def empty_cache(self, batch_size: Any, length: int) -> tuple[Any, Any]:
         """A cache with room for `length` positions, none of them written."""
@@ -65,7 +70,8 @@ class KeyValueCache:
                 _backend.write_rows(old, index, rows)
                 for old, rows in zip(cache, new, strict=True)
             )
-            written = ops.arange(cache[0].shape[2]) < index + ops.shape(query)[1]
+            length = _backend.sizes(cache[0])[2]
+            written = ops.arange(length) < index + ops.shape(query)[1]
             mask = masks.combine(mask, masks.Dense(written[None, :]))
         keys, values = (ops.transpose(x, (0, 2, 1, 3)) for x in cache)
         output, attention_scores = self.attend_projected(

@@ -36,7 +36,13 @@ class UnscoredAttention(HeadProjections, keras.layers.Layer):
         output_shape: Size (or shape) of the output; by default the query's size.
         seed: Seed of all that is random.
         **kwargs: Those of `HeadProjections` and `keras.layers.Layer`.
+
+    Attributes:
+        can_be_causal: Whether `use_causal_mask` is taken; a variant that cannot hide
+            the future says so.
     """
+
+    can_be_causal = True
 
     def __init__(
         self,

@@ -65,6 +65,8 @@ class BlockSummaryAttention(MultiHeadAttention):
         are compressed by a convolution; here by their mean, with the weight of all.
     """
 
+    keeps_cache = False
+
     def __init__(self, num_heads: int, key_dim: int, block_size: int, **kwargs):
         super().__init__(num_heads, key_dim, **kwargs)
         self.block_size = positive_integer("block_size", block_size)

@@ -86,6 +86,8 @@ class LinformerAttention(UnscoredAttention):
         heads.
     """
 
+    can_be_causal = False
+
     def __init__(
         self,
         num_heads: int,

@@ -108,9 +108,27 @@ def multi_head() -> dict[str, type[keras.layers.Layer]]:
     return {
         name: layer
         for name, layer in _LAYERS.items()
-        if _needed(layer) == {"num_heads", "key_dim"}
-        and {"query", "value"} <= set(inspect.signature(layer.call).parameters)
+        if _needed(layer) == {"num_heads", "key_dim"} and _is_two_input(layer)
     }
+
+
+def causal_multi_head() -> dict[str, type[keras.layers.Layer]]:
+    """Multi-head layers of a query and a value that can hide the future.
+
+    What a language model can be made of by name; `block_summary` needs a `block_size`
+    besides heads and their size.
+    """
+    return {
+        name: layer
+        for name, layer in _LAYERS.items()
+        if _needed(layer) >= {"num_heads", "key_dim"}
+        and _is_two_input(layer)
+        and getattr(layer, "can_be_causal", True)
+    }
+
+
+def _is_two_input(layer: type[keras.layers.Layer]) -> bool:
+    return {"query", "value"} <= set(inspect.signature(layer.call).parameters)
 
 
 def _needed(layer: type) -> set[str]:

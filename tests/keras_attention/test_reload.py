@@ -44,6 +44,9 @@ def _saved() -> Iterator[tuple[str, keras.Model, dict[str, np.ndarray]]]:
     ids = np.array([[5, 6, 7, 2], [8, 9, 2, 0]])
     inputs = {"source": ids, "target": ids[:, :3]}
     yield "transformer", models.TransformerSeq2Seq(**_TRANSFORMER), inputs
+    yield "causal_lm", *_model(models.CausalLM(**_TRANSFORMER), ids)
+    places = {"tokens": ids, "positions": ids % 3}
+    yield "masked_lm", models.MaskedLM(**_TRANSFORMER), places
     images = np.arange(2 * 8 * 12 * 3).reshape(2, 8, 12, 3) % 256
     for position in ("learned", "rotary_2d"):
         model = models.VisionTransformer(**_VISION, positions=position)

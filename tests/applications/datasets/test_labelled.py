@@ -20,7 +20,7 @@ from applications.datasets.pairs import SPLITS
     ],
 )
 def test_missing_parts_are_carved_from_train(there, expected):
-    parts = labelled._parts(there)
+    parts = labelled.parts_of(there)
     assert tuple(parts[split] for split in SPLITS) == expected
 
 
@@ -77,7 +77,7 @@ def test_carved_parts_are_whole_and_disjoint(there, tmp_path):
     splits = tfds.core.SplitDict(infos)
     sizes = {
         split: splits[part].num_examples
-        for split, part in labelled._parts(there).items()
+        for split, part in labelled.parts_of(there).items()
     }
     carved = sizes["train"] + sizes["validation"] + sizes["test"]
     assert carved == 1009 * len(there)

@@ -90,6 +90,13 @@ def test_mistakes_on_a_trained_run(trained, capsys, tmp_path):
     assert "Unknown setting" in refused(capsys, "evaluate", "data.example=3")
 
 
+def test_an_answer_may_come_in_pieces(trained, capsys, monkeypatch):
+    answers = ["east", iter(["no", "r\nth"]), iter([])]
+    monkeypatch.setattr(Toy, "predict", lambda self, *arguments: answers)
+    assert toy.main(["predict", "input=1,0"]) == 0
+    assert capsys.readouterr().out == "east\nnor\nth\n\n"
+
+
 def test_a_run_that_came_to_nothing_is_removed(root, capsys, monkeypatch):
     def fail(self, config, run):
         raise UserError("There is no such corpus.")

@@ -74,3 +74,19 @@ def test_the_refused_size_is_the_smallest_that_fails():
     with pytest.raises(UserError, match="at least 269 pieces") as error:
         vocabulary.train(texts, 260 + 8)
     assert "\n" not in str(error.value)
+
+
+def test_symbols_and_controls_are_pieces_of_their_own(texts):
+    model = vocabulary.train(texts, 620, symbols=["\n", "[GAP]"], controls=["<0>"])
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    spelled = processor.encode("a [GAP]\nb <0>", out_type=str)
+    assert {"[GAP]", "\n"} < set(spelled)
+    assert "<0>" not in spelled
+    assert processor.piece_to_id("<0>") > vocabulary.UNKNOWN
+    assert processor.decode(processor.encode("a [GAP]")) == "a [GAP]"
+
+
+def test_symbols_and_controls_need_room():
+    texts = ["au lait"]  # 6 characters, the space among them
+    with pytest.raises(UserError, match="at least 268 pieces"):
+        vocabulary.train(texts, 267, symbols=["\n"], controls=["<0>"])

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_attention import blocks, layers
+from keras_attention import blocks, layers, masks
 from tests.backend import (
     compiled,
     mask_of,
@@ -248,3 +248,75 @@ def test_symbolic_call_takes_what_a_call_takes_by_position():
     inputs = keras.Input((T, D))
     mask = keras.Input((T,), dtype="bool")
     assert tuple(make()(inputs, mask).shape) == (None, T, D)
+
+
+# ------------------------------------------------------------------------ step by step
+
+STEPPED = {
+    **VARIANTS,
+    "rotary": {"attention_options": {"rotary": True, "key_dim": 4}},
+    "local": {"attention_options": {"mask": masks.Local(2)}},
+    "linear": {"attention": "linear"},
+    "performer": {"attention": "performer", "attention_options": {"num_features": 7}},
+}
+
+
+@pytest.mark.parametrize("chunks", [(1,) * T, (3, 2)], ids=["one_by_one", "two"])
+@pytest.mark.parametrize("name", STEPPED)
+def test_steps_are_as_the_causal_block(name, chunks):
+    block, x = make(**STEPPED[name]), tensor(B, T, D)
+    expected = to_numpy(block(x, use_causal_mask=True))
+    assert block.can_step
+    cache, position, found = block.empty_cache(B, T + 1), 0, []
+    for length in chunks:
+        now = x[:, position : position + length]
+        y, cache = block.step(now, cache, position)
+        found.append(to_numpy(y))
+        position += length
+    np.testing.assert_allclose(np.concatenate(found, axis=1), expected, atol=1e-5)
+
+
+def test_a_bias_reaches_the_steps():
+    block, x = make(), tensor(B, T, D)
+    bias = tensor(1, N, T, T, seed=1)
+    expected = to_numpy(block(x, use_causal_mask=True, attention_bias=bias))
+    cache = block.empty_cache(B, T)
+    for t in range(T):
+        row = bias[:, :, t : t + 1]
+        y, cache = block.step(x[:, t : t + 1], cache, t, attention_bias=row)
+        np.testing.assert_allclose(to_numpy(y)[:, 0], expected[:, t], atol=1e-5)
+
+
+@pytest.mark.parametrize("given", ["argument", "hidden"])
+def test_padding_leaves_no_trace_in_linear_steps(given):
+    block, x = make(attention="linear"), to_numpy(tensor(B, T, D)).copy()
+    block(ops.convert_to_tensor(x))
+    x[~MASK] = np.nan
+    states = []
+    for row, length in enumerate(LENGTHS):
+        one, mask = ops.convert_to_tensor(x[row : row + 1]), MASK[row : row + 1]
+        one = with_mask(one, mask) if given == "hidden" else one
+        flags = {} if given == "hidden" else {"mask": ops.convert_to_tensor(mask)}
+        _, (state,) = block.step(one, block.empty_cache(1, T), 0, **flags)
+        short = ops.convert_to_tensor(x[row : row + 1, :length])
+        _, (alone,) = block.step(short, block.empty_cache(1, T), 0)
+        np.testing.assert_allclose(to_numpy(state), to_numpy(alone), atol=1e-5)
+        states.append(to_numpy(state))
+    assert np.isfinite(states).all()
+
+
+def test_block_summaries_cannot_go_step_by_step():
+    block = make(attention="block_summary", attention_options={"block_size": 2})
+    with pytest.raises(ValueError, match="must be built"):
+        block.empty_cache(B, T)
+    block(tensor(B, T, D))
+    assert not block.can_step
+    with pytest.raises(ValueError, match="that keeps keys and values"):
+        block.empty_cache(B, T)
+
+
+def test_linear_steps_refuse_a_bias():
+    block, x = make(attention="linear"), tensor(B, 1, D)
+    block(x)
+    with pytest.raises(ValueError, match="takes no `attention_bias`"):
+        block.step(x, block.empty_cache(B, T), 0, attention_bias=tensor(1, N, 1, T))

@@ -43,8 +43,19 @@ def saved(tmp_path_factory):
         return {"text": tf.strings.upper(text)}
 
     signature = [tf.TensorSpec([None], tf.string, name="text")]
+    count = tf.TensorSpec([], tf.int32, name="count")
+
+    @tf.function(input_signature=[*signature, count])
+    def number(text, count):
+        return {"text": tf.strings.join([text, tf.strings.as_string(count)])}
+
+    number.get_concrete_function()
     directory = tmp_path_factory.mktemp("export") / "saved"
-    endpoints = {"measure": (measure, signature), "shout": (shout, signature)}
+    endpoints = {
+        "measure": (measure, signature),
+        "shout": (shout, signature),
+        "number": (number, None),
+    }
     export.write(directory, endpoints, track=[model])
     return directory
 
@@ -53,7 +64,7 @@ def test_the_first_endpoint_is_the_default(saved):
     import tensorflow as tf
 
     signatures = tf.saved_model.load(str(saved)).signatures
-    assert set(signatures) == {"measure", "shout", "serving_default"}
+    assert set(signatures) == {"measure", "shout", "number", "serving_default"}
     answer = signatures["serving_default"](text=tf.constant(["Käse"]))
     assert set(answer) == {"twice", "text", "matrix"}
     assert answer["twice"].numpy().tolist() == [8.0]
@@ -62,8 +73,10 @@ def test_the_first_endpoint_is_the_default(saved):
 @pytest.mark.slow
 def test_answers_alone(saved):
     batches = [["Käse", ""], ["a", "bb", "ccc"]]
-    answers = export.ask_alone(saved, batches, ["measure", "shout"])
-    assert list(answers) == ["measure", "shout"]
+    endpoints = ["measure", "shout", "number"]
+    answers = export.ask_alone(saved, batches, endpoints, {"count": 7})
+    assert list(answers) == endpoints
+    assert answers["number"][0] == {"text": ["Käse7", "7"]}
     first, second = answers["measure"]
     assert first == {"twice": [8.0, 0.0], "text": ["Käse", ""]}
     assert second == {"twice": [2.0, 4.0, 6.0], "text": ["a", "bb", "ccc"]}

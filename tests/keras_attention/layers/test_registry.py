@@ -4,6 +4,7 @@ import keras
 import pytest
 
 from keras_attention import layers
+from tests.catalogue import ROWS
 
 
 def test_get_makes_the_layer_with_its_options():
@@ -37,3 +38,12 @@ def test_names_follow_the_classes(name):
     words = "".join(word.capitalize() for word in SHORT.get(name, name).split("_"))
     words = words.removesuffix("2d") + "2D" * words.endswith("2d")  # as in `Conv2D`
     assert cls.__name__ in (words, f"{words}Attention")
+
+
+def test_causal_multi_head_layers_are_those_that_show_no_future():
+    """Of the layers of heads, those whose row does not switch the property off."""
+    heads = {"multi_head", "talking_heads", "relative_position", "block_summary"}
+    heads |= {"linear", "performer", "linformer"}
+    off = {row.layer for row in ROWS if "no_path_sees_the_future" in row.off}
+    assert set(layers.causal_multi_head()) == heads - off == heads - {"linformer"}
+    assert set(layers.multi_head()) < set(layers.causal_multi_head())

@@ -1,0 +1,1 @@
+"""Language modelling: text continued, gaps filled, and what each word looked at."""

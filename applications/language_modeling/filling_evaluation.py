@@ -1,0 +1,124 @@
+"""How well hidden tokens are found again, beside how frequent they are."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from applications.language_modeling.data import LanguageData
+from applications.language_modeling.filling import TEXTS_AT_ONCE, SpanFiller
+from applications.pipeline.run import Run
+from applications.text.vocabulary import PADDING
+from keras_attention import losses
+
+
+def masked(
+    data: LanguageData, learned: LanguageData, model: keras.Model, run: Run
+) -> dict[str, Any]:
+    """Accuracy and perplexity of the hidden tokens of a masked model.
+
+    All of the test split, hidden once by a fixed seed; of the tokens that are asked for
+    a tenth stand there and a tenth are others, as in training.
+    """
+    batches = data.batches("test")
+    return _teacher_forced(model, batches, _counts(learned))
+
+
+def restored(
+    data: LanguageData, learned: LanguageData, model: keras.Model, run: Run
+) -> dict[str, Any]:
+    """Perplexity and accuracy of what a model of two sides writes, token by token.
+
+    Of hidden spans also how many it writes just as they were, greedily; without
+    sentinels how many whole rows.
+    """
+    batches = data.batches("test")
+    found = _teacher_forced(model, batches, _counts(learned))
+    filler = SpanFiller(model, data.tokens, data.config.data.length)
+    exact = _exact(batches, filler)
+    what = "spans" if len(data.tokens.sentinels) else "rows"
+    return {**found, what: len(exact), f"exact_{what}": float(np.mean(exact))}
+
+
+def _teacher_forced(
+    model: keras.Model, batches: tf.data.Dataset, counts: np.ndarray
+) -> dict[str, Any]:
+    """Over all labels that are not padding, each beside the right ones before it."""
+
+    @tf.function(reduce_retracing=True)
+    def scored(inputs: Any, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        logits = model(inputs, training=False)
+        right = tf.equal(tf.argmax(logits, axis=-1, output_type=tf.int32), labels)
+        return losses.token_crossentropy(labels, logits), right
+
+    chances = (counts + 1) / (counts + 1).sum()  # none is impossible
+    nats, hits, plain, usual = [], [], [], []
+    for inputs, labels, *_ in batches:
+        real = labels.numpy() != PADDING
+        loss, right = scored(inputs, labels)
+        nats.append(loss.numpy()[real])
+        hits.append(right.numpy()[real])
+        plain.append(-np.log(chances[labels.numpy()[real]]))
+        usual.append(labels.numpy()[real] == counts.argmax())
+    return {
+        "tokens": sum(map(len, nats)),
+        "perplexity_per_token": float(np.exp(np.concatenate(nats).mean())),
+        "accuracy": float(np.concatenate(hits).mean()),
+        "baselines": {
+            "frequency": {
+                "perplexity_per_token": float(np.exp(np.concatenate(plain).mean())),
+                "accuracy": float(np.concatenate(usual).mean()),
+            }
+        },
+    }
+
+
+def _counts(learned: LanguageData) -> np.ndarray:
+    """How often each token is a label in what the run was trained on, `(V,)`."""
+    counts = np.zeros(learned.tokens.vocabulary_size)
+    for _, labels, *_ in learned.batches("train").as_numpy_iterator():
+        counts += np.bincount(labels.ravel(), minlength=len(counts))
+    counts[PADDING] = 0
+    return counts
+
+
+def _exact(batches: Iterable, filler: SpanFiller) -> list[bool]:
+    """Whether each span, or row, is written as it was."""
+    write = tf.function(
+        lambda source: filler.write(source).tokens[:, 0],
+        input_signature=[tf.TensorSpec([None, None], tf.int32)],
+        autograph=False,
+    )
+    found: list[bool] = []
+    for inputs, labels, *_ in tf.data.Dataset.unbatch(batches).padded_batch(
+        TEXTS_AT_ONCE
+    ):
+        written = write(inputs["source"]).numpy()
+        for right, ours in zip(labels.numpy(), written, strict=True):
+            wanted, got = (spans(ids, filler.tokens) for ids in (right, ours))
+            found += [got.get(number) == span for number, span in wanted.items()]
+    return found
+
+
+def spans(ids: np.ndarray, tokens: Any) -> dict[int, list[int]]:
+    """The tokens after each sentinel, up to the end; those before the first under 0.
+
+    Examples:
+    >>> from applications.language_modeling.tokens import ByteTokens
+    >>> tokens = ByteTokens(with_gap=True, num_sentinels=2)
+    >>> spans([260, 70, 71, 261, 72, 2, 0], tokens)
+    {260: [70, 71], 261: [72]}
+    """
+    found: dict[int, list[int]] = {}
+    current = 0
+    for number in map(int, ids):
+        if number == tokens.end:
+            break
+        if number in tokens.sentinels:
+            current = number
+            found[current] = []
+        else:
+            found.setdefault(current, []).append(number)
+    return found

@@ -1,0 +1,42 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from applications.language_modeling.objectives import (
+    corruption,
+    markers,
+    sentence_ends,
+)
+from tests.applications.language_modeling.conftest import SMOKE
+
+
+def with_objective(objective, **changed):
+    return replace(SMOKE, train=replace(SMOKE.train, objective=objective, **changed))
+
+
+@pytest.mark.parametrize(
+    ("objective", "expected"),
+    [
+        ("causal", (False, 0)),
+        ("masked", (True, 0)),
+        ("denoising", (True, 0)),
+        ("span_corruption", (True, 3)),  # 32 * 0.15 / 3 spans, rounded up, and one
+    ],
+)
+def test_markers(objective, expected):
+    assert markers(with_objective(objective)) == expected
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5])
+def test_there_are_sentinels_for_all_spans(byte_tokens, share):
+    config = with_objective("span_corruption", corrupted=share, mean_span=1.0)
+    tokens = type(byte_tokens())(*markers(config))
+    ids = np.arange(32) + 50
+    found = corruption(config, tokens)(ids, np.array([1, 2]))
+    used = np.intersect1d(found["source"], tokens.sentinels)
+    assert 0 < len(used) <= len(tokens.sentinels)
+
+
+def test_sentences_end_with_their_marks(byte_tokens):
+    assert sentence_ends(byte_tokens("denoising")) == tuple(4 + ord(x) for x in "!.?")
