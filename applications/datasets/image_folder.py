@@ -1,48 +1,15 @@
 """The builder `image_folder`: a user's own images, a folder for each class."""
 
-import dataclasses
-import hashlib
-import re
-import sys
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import tensorflow_datasets as tfds
 
-from applications.datasets.errors import DataError
-from applications.datasets.pairs import SPLITS, split_name
-
-ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
-
-# Names of the folders of splits, in lower case.
-_SPLIT_FOLDERS = {name: name for name in SPLITS} | dict.fromkeys(
-    ("val", "valid", "dev"), "validation"
-)
-_IGNORED = ("thumbs.db", "desktop.ini")  # and what is hidden by a dot
+from applications.datasets import class_folders
+from applications.datasets.class_folder_builder import ClassFolderBuilder
+from applications.datasets.class_folders import IMAGES, FolderConfig
 
 
-@dataclasses.dataclass(eq=False, kw_only=True)
-class FolderConfig(tfds.core.BuilderConfig):
-    """Names one folder; make it with `config_of`.
-
-    Args:
-        path: The folder to read.
-    """
-
-    path: str = ""
-
-
-class LabelledFile(NamedTuple):
-    """An image file, its class, and the split whose folder it is in, if any."""
-
-    path: Path
-    label: str
-    split: str | None
-
-
-class ImageFolder(tfds.core.GeneratorBasedBuilder):
+class ImageFolder(ClassFolderBuilder):
     """Images in `folder/<class>/`, or in `folder/{train,validation,test}/<class>/`.
 
     PNG, JPEG, BMP and GIF files of any size and mode, at any depth below their class.
@@ -55,234 +22,19 @@ class ImageFolder(tfds.core.GeneratorBasedBuilder):
     """
 
     VERSION = tfds.core.Version("1.1.0")
+    KIND = IMAGES
+    NAME = "image"
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        found = files(Path(self.builder_config.path))
-        return tfds.core.DatasetInfo(
-            builder=self,
-            description=type(self).__doc__,
-            features=tfds.features.FeaturesDict(
-                {
-                    "image": tfds.features.Image(shape=(None, None, 3)),
-                    "label": tfds.features.ClassLabel(names=class_names(found)),
-                }
-            ),
-            supervised_keys=("image", "label"),
-            license="The user's own.",
-        )
+    def _feature(self) -> tfds.features.Image:
+        return tfds.features.Image(shape=(None, None, 3))
 
-    def _split_generators(self, dl_manager) -> dict[str, Iterator]:
-        del dl_manager  # it downloads by address; these are here
-        parts = split(files(Path(self.builder_config.path)))
-        return {name: self._generate_examples(part) for name, part in parts.items()}
-
-    def _generate_examples(
-        self, part: list[LabelledFile]
-    ) -> Iterator[tuple[str, dict[str, str]]]:
+    def _stored(self, path: Path) -> str:
         from applications.images.decoding import decode_file
 
-        for file in part:
-            decode_file(file.path)  # names a file that cannot be read
-            key = file.path.relative_to(self.builder_config.path).as_posix()
-            yield key, {"image": str(file.path), "label": file.label}
+        decode_file(path)  # names a file that cannot be read
+        return str(path)
 
 
 def config_of(path: Path) -> FolderConfig:
-    """Name a configuration after a folder and its files.
-
-    A file that is new, gone or changed (by size and time) gives another name, and so
-    the set is prepared anew.
-    """
-    listing = []
-    for file in files(path):
-        state = file.path.stat()
-        name = file.path.relative_to(path).as_posix()
-        listing.append(f"{name}\t{state.st_size}\t{state.st_mtime_ns}")
-    return named_after(path, listing)
-
-
-def named_after(folder: Path, listing: Iterable[str]) -> FolderConfig:
-    """Name a configuration after a folder and a line for each thing it is made of."""
-    stem = re.sub(r"\W", "_", folder.resolve().name, flags=re.ASCII)
-    digest = zlib.crc32("\n".join(listing).encode("utf-8", "surrogateescape"))
-    return FolderConfig(name=f"{stem}-{digest:08x}", path=str(folder))
-
-
-def files(folder: Path) -> list[LabelledFile]:
-    """List the images of a folder in the order of their paths.
-
-    Raises:
-        DataError: The folder is missing, or has fewer than two classes, a class
-            without an image, a folder beside those of splits, or a file of another
-            kind, in the wrong place or behind a broken link; names it.
-    """
-    if not folder.is_dir():
-        raise DataError(f"{folder} is no folder; expected folder/<class>/*.png.")
-    parents = _parents(folder)
-    for parent in (folder, *(parent for _, parent in parents)):
-        _check_beside_classes(parent)
-    found = [
-        LabelledFile(path, label.name, split)
-        for split, parent in parents
-        for label in _folders(parent)
-        for path in _images(label)
-    ]
-    names = class_names(found)
-    if len(names) < 2:
-        has = f"has one class, {names[0]}" if names else "has no class folders"
-        raise DataError(
-            f"{folder} {has}; expected two or more: folder/<class>/*.png, or "
-            "folder/{train,validation,test}/<class>/*.png."
-        )
-    return found
-
-
-def split_of(folder: str) -> str | None:
-    """The split that a folder of this name stands for, if any.
-
-    Examples:
-    >>> split_of("Val"), split_of("photos")
-    ('validation', None)
-    """
-    return _SPLIT_FOLDERS.get(folder.lower())
-
-
-def class_names(found: Iterable[LabelledFile]) -> list[str]:
-    """The classes in the order of their names, which is that of their labels."""
-    return sorted({file.label for file in found})
-
-
-def split(found: list[LabelledFile]) -> dict[str, list[LabelledFile]]:
-    """Split files by their folder or, where that says nothing, by their content.
-
-    Raises:
-        DataError: A split is empty, has only copies, or train lacks a class.
-    """
-    by_path = {file.path: file for file in found}
-    paths = split_files({file.path: file.split for file in found})
-    parts = {name: [by_path[path] for path in part] for name, part in paths.items()}
-    trained = class_names(parts["train"])
-    missing = [name for name in class_names(found) if name not in trained]
-    if missing:
-        raise DataError(f"The class {missing[0]} has no image to train on.")
-    return parts
-
-
-def split_files(given: Mapping[Path, str | None]) -> dict[str, list[Path]]:
-    """Split files by the split whose folder each is in, if any, or by their content.
-
-    A split that no file is in is filled from the files of train and of no split.
-
-    Raises:
-        DataError: A split is empty or has only copies, or a file cannot be read.
-    """
-    parts: dict[str, list[Path]] = {name: [] for name in SPLITS}
-    contents = {path: _content(path) for path in given}
-    there = set(given.values())
-    for path, own in given.items():
-        hashed = split_name(contents[path])
-        if own not in ("validation", "test"):
-            own = "train" if hashed in there else hashed
-        parts[own].append(path)
-    _drop_copies(parts, contents)
-    for name, part in parts.items():
-        if not part:
-            raise DataError(
-                f"There are too few images to be split by their hash: none is for "
-                f"{name}. Add images, or make folders train, validation and test."
-            )
-    return parts
-
-
-def _parents(folder: Path) -> list[tuple[str | None, Path]]:
-    """The folders that hold class folders, each with the split it stands for.
-
-    They are splits if `train` holds folders itself. A class may have that name too,
-    with its images directly inside.
-    """
-    found = [(split_of(path.name), path) for path in _folders(folder)]
-    if not any(name == "train" and _folders(path) for name, path in found):
-        return [(None, folder)]
-    for name, path in found:
-        if name is None:
-            raise DataError(
-                f"{path} is no split, but train beside it holds folders of classes. "
-                "Move it away; or, if train is a class, move its images out of its "
-                "folders."
-            )
-    return found
-
-
-def _folders(folder: Path) -> list[Path]:
-    return [path for path in _visible(folder, "*") if path.is_dir()]
-
-
-def _visible(folder: Path, pattern: str) -> list[Path]:
-    """What matches in a folder, in order, without what systems hide there."""
-    found = [
-        path
-        for path in sorted(folder.glob(pattern))
-        if path.name.lower() not in _IGNORED
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-    for path in found:
-        if not path.exists():
-            raise DataError(f"{path} links to what is not there. Mend or remove it.")
-    return found
-
-
-def _check_beside_classes(parent: Path) -> None:
-    for path in _visible(parent, "*"):
-        if path.suffix.lower() in ENDINGS and path.is_file():
-            raise DataError(
-                f"{path} is in no folder of a class. Move it into one, or away."
-            )
-
-
-def _images(label: Path) -> list[Path]:
-    """The images of a class, at any depth."""
-    inside = _visible(label, "**/*")
-    for path in inside:
-        if path.is_dir() and path.is_symlink():
-            raise DataError(
-                f"{path} is a link to a folder, which is not followed. Copy the folder."
-            )
-    images = [path for path in inside if path.is_file()]
-    for path in images:
-        if path.suffix.lower() not in ENDINGS:
-            raise DataError(
-                f"{path} is none of the kinds of image that are read: "
-                f"{', '.join(ENDINGS)}. Convert it, or move it away."
-            )
-    if not images:
-        raise DataError(f"{label} is a class without an image. Fill or remove it.")
-    return images
-
-
-def _content(path: Path) -> bytes:
-    """A key for the content: equal for equal files, and small."""
-    try:
-        return hashlib.sha256(path.read_bytes()).digest()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _drop_copies(parts: dict[str, list[Path]], contents: dict[Path, bytes]) -> None:
-    """Leave out what is held out although its copy stands in train, or in test."""
-    seen = {contents[path] for path in parts["train"]}
-    # Test goes first: of two copies it keeps its own.
-    for name, others in (("test", "train"), ("validation", "train or test")):
-        kept = [path for path in parts[name] if contents[path] not in seen]
-        left_out = len(parts[name]) - len(kept)
-        if left_out and not kept:
-            raise DataError(
-                f"Every image of {name} also stands in {others}. Put others into its "
-                f"folder, or remove the folder: then {name} is taken from train."
-            )
-        if left_out:
-            print(
-                f"Left out {left_out} images of {name} that also stand in {others}",
-                file=sys.stderr,
-            )
-        parts[name] = kept
-        seen.update(contents[path] for path in kept)
+    """Name a configuration after a folder and its files; `class_folders.config_of`."""
+    return class_folders.config_of(path, IMAGES)

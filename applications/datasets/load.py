@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from applications.datasets.errors import DataError
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
     prepare,
     quiet_tfds,
     stated_licence,
+    supervised_keys,
 )
 from applications.errors import unknown
 
@@ -96,11 +96,5 @@ def _text_keys(name: str, info: "tfds.core.DatasetInfo") -> tuple[str, str]:
     """Return the names of the source and target features of a set."""
     import tensorflow_datasets as tfds
 
-    keys = info.supervised_keys or ()
-    if len(keys) == 2 and all(
-        isinstance(key, str) and isinstance(info.features[key], tfds.features.Text)
-        for key in keys
-    ):
-        return keys
-    holds = ", ".join(info.features)
-    raise DataError(f"{name} is no set of pairs of texts; its examples hold {holds}.")
+    kinds = tfds.features.Text, tfds.features.Text
+    return supervised_keys(name, info, kinds, "pairs of texts")

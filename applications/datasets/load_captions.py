@@ -11,6 +11,7 @@ from applications.datasets.errors import DataError
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
+    is_folder,
     prepare,
     quiet_tfds,
     stated_licence,
@@ -118,9 +119,7 @@ def _checked_builder(
 
 def _builder(name: str, data_dir: Path | str | None) -> "tfds.core.DatasetBuilder":
     """Make the builder of `name`, which needs no network yet."""
-    base = name.partition("/")[0]
-    is_path = name.startswith((".", "/", "~")) or (name and Path(name).is_dir())
-    if base not in OURS and is_path:
+    if is_folder(name, OURS):
         from applications.datasets.caption_folder import CaptionFolder, config_of
 
         folder = Path(name).expanduser()

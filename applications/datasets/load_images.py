@@ -7,6 +7,7 @@ from applications.datasets import labelled
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
+    is_folder,
     prepare,
     quiet_tfds,
     stated_licence,
@@ -102,8 +103,7 @@ def load_images(
 
 def _builder(name: str, data_dir: Path | str | None) -> "tfds.core.DatasetBuilder":
     """Make the builder of `name`, which needs no network yet."""
-    base = name.partition("/")[0]
-    if base not in OURS and (Path(name).is_dir() or name.startswith((".", "/", "~"))):
+    if is_folder(name, OURS):
         from applications.datasets.image_folder import ImageFolder, config_of
 
         return ImageFolder(config=config_of(Path(name).expanduser()), data_dir=data_dir)

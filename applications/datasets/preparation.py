@@ -51,6 +51,42 @@ def find_builder(
     return builder_class(config=config or None, data_dir=data_dir)
 
 
+def is_folder(name: str, ours: Iterable[str]) -> bool:
+    """Say whether a name is the path of a folder: there is one, or it looks like one.
+
+    Args:
+        name: As the user gave it.
+        ours: Names of sets, which folders do not replace.
+    """
+    looks_like_one = name.startswith((".", "/", "~"))
+    there = bool(name) and Path(name).is_dir()
+    return name.partition("/")[0] not in ours and (looks_like_one or there)
+
+
+def supervised_keys(
+    name: str, info: "tfds.core.DatasetInfo", kinds: tuple[type, type], what: str
+) -> tuple[str, str]:
+    """Return the names of what a set gives and of what is to be learned from it.
+
+    Args:
+        name: The set as the user called it.
+        info: Of its builder.
+        kinds: The features that both must be.
+        what: The set that is wanted: `"labelled images"`.
+
+    Raises:
+        DataError: It is no set of these.
+    """
+    found = info.supervised_keys or ()
+    if len(found) == 2 and all(
+        isinstance(key, str) and isinstance(info.features[key], kind)
+        for key, kind in zip(found, kinds, strict=True)
+    ):
+        return found
+    holds = ", ".join(info.features)
+    raise DataError(f"{name} is no set of {what}; its examples hold {holds}.")
+
+
 def _our_class(module: str, class_name: str) -> type["tfds.core.DatasetBuilder"]:
     return getattr(
         importlib.import_module(f"applications.datasets.{module}"), class_name
@@ -93,7 +129,7 @@ def prepare(name: str, builder: "tfds.core.DatasetBuilder", instead: str) -> Non
     print(f"Preparing {name} in {builder.data_path}", file=sys.stderr)
     try:
         builder.download_and_prepare()
-    except OSError as error:
+    except (OSError, ImportError) as error:  # or a package that reads its files
         raise DataError(f"{name} cannot be prepared: {_reason(error)}.") from error
     except _download_errors() as error:
         raise DataError(

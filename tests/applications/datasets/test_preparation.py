@@ -1,4 +1,5 @@
 import re
+from types import SimpleNamespace
 
 import pytest
 import tensorflow_datasets as tfds
@@ -153,3 +154,46 @@ def test_licence_is_on_one_line(tmp_path):
     assert "\n" not in preparation.stated_licence(find("libreoffice_help", tmp_path))
     unstated = tfds.builder("mnist", data_dir=tmp_path)
     assert preparation.stated_licence(unstated) == "not stated by its builder"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("./x", True),
+        ("/x", True),
+        ("~/x", True),
+        ("here", True),
+        ("elsewhere", False),
+        ("emoji", False),
+        ("emoji/configuration", False),
+        ("", False),
+    ],
+)
+def test_folders_are_told_from_names(name, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("here", "emoji"):
+        (tmp_path / folder).mkdir()
+    assert preparation.is_folder(name, ("emoji",)) == expected
+
+
+TEXT, LABEL = tfds.features.Text(), tfds.features.ClassLabel(num_classes=2)
+
+
+def test_supervised_keys_are_of_the_kinds_that_are_asked_for():
+    info = SimpleNamespace(supervised_keys=("a", "b"), features={"a": TEXT, "b": LABEL})
+    kinds = tfds.features.Text, tfds.features.ClassLabel
+    assert preparation.supervised_keys("set", info, kinds, "texts") == ("a", "b")
+    with pytest.raises(DataError) as error:
+        preparation.supervised_keys("set", info, kinds[::-1], "texts")
+    assert str(error.value) == "set is no set of texts; its examples hold a, b."
+
+
+def test_a_package_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ImportError("`some` is not installed.\nMore.")
+
+    builder = find("libreoffice_help", tmp_path)
+    monkeypatch.setattr(type(builder), "download_and_prepare", fail)
+    message = "^libreoffice_help cannot be prepared: `some` is not installed.$"
+    with pytest.raises(DataError, match=message):
+        preparation.prepare("libreoffice_help", builder, "Use ours.")
