@@ -13,8 +13,8 @@ not see itself. Points are drawn, or held out, by the seed of the run.
     sunspots     247 of 309 years, 1700-2008   the other 62, held out at random
     a CSV file   1 - data.test_share           the others, held out at random
 
-Rows of a CSV file that have the same x are on one side. Held out at random means
-between known years: these are tests of filling gaps, not of forecasting. Yearly flow of
+Rows of a CSV file that have the same x are on one side. Held out at random means among
+known years: these are tests of filling gaps, not of forecasting. Yearly flow of
 the Nile at Aswan (10^8 m^3; Cobb 1978) and the yearly number of sunspots (NOAA) come
 with the package statsmodels, which says that both are in the public domain.
 """
@@ -91,8 +91,8 @@ class Points:
     def bandwidth_or(self, chosen: float | None) -> float:
         """The one that is chosen, that of the source, or the rule of thumb.
 
-        That is Scott's, 1.06 standard deviations of x by the fifth root of their
-        number, by which one smooths without looking at y (Scott 1992, equation 6.42).
+        That is Scott's for densities, 1.06 standard deviations of x by the fifth root
+        of their number: a width that comes without looking at y (Scott 1992).
         """
         rule = 1.06 * float(self.x.std(ddof=1)) * len(self.x) ** -0.2
         return chosen or self.source.bandwidth or rule
@@ -161,9 +161,13 @@ def read(path: Path, x_column: str, y_column: str) -> tuple[np.ndarray, np.ndarr
                 f"{', '.join(names) or 'none'}. Say which: data.{key}_column=..."
             )
     found = []
-    for row in rows:
-        where = f"{path}, line {rows.line_num}"
-        found.append([number(row[name], where) for name in (x_column, y_column)])
+    try:
+        for row in rows:
+            where = f"{path}, line {rows.line_num}"
+            found.append([number(row[name], where) for name in (x_column, y_column)])
+    except csv.Error as error:
+        line = rows.line_num + 1
+        raise UserError(f"{path}, line {line}: not a row of CSV: {error}.") from None
     if not found:
         raise UserError(f"{path} has no row below its header.")
     x, y = np.array(found).T

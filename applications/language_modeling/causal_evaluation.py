@@ -117,9 +117,13 @@ def perplexity(bits: np.ndarray, tokens: int) -> float:
 
 
 def difference(bits: Bits, others: np.ndarray) -> metrics.Difference:
-    """Bits per byte of the model minus others', with its interval over documents."""
+    """Bits per byte of the model minus others', with its interval over documents.
+
+    One document says nothing of others: its interval is not a number.
+    """
     own, theirs = (np.stack([x, bits.bytes], axis=1) for x in (bits.model, others))
-    return metrics.bootstrap_difference(own, theirs, lambda sums: sums[0] / sums[1])
+    gap = metrics.bootstrap_difference(own, theirs, lambda sums: sums[0] / sums[1])
+    return gap if len(own) > 1 else gap._replace(low=np.nan, high=np.nan)
 
 
 def keep(run: Run, bits: Bits) -> None:

@@ -1,5 +1,6 @@
 """From a beginning to its continuation: one code for Python and SavedModel."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from applications.text.vocabulary import PADDING
 from keras_attention import decoding
 
 Tensor = Any
+
+_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 class Prompts(NamedTuple):
@@ -162,13 +165,21 @@ def allowed_tokens(tokens: Tokens, without: str = "") -> np.ndarray:
 
     Args:
         tokens: All of them.
-        without: Forbidden characters; a blank stands for those between words.
+        without: Forbidden characters; a blank stands for those between words. Of a
+            character that is spelled in several bytes the last one is forbidden, and
+            so are others that end in it.
     """
     pieces = tokens.pieces(range(tokens.vocabulary_size))
-    forbidden = set(without.replace(" ", "▁").replace("\n", "⏎"))
+    characters = {*without, *without.replace(" ", "▁").replace("\n", "⏎")}
+    last_bytes = {f"<0x{char.encode('utf-8', 'replace')[-1]:02X}>" for char in without}
     allowed = np.array(
-        # `<0x..>` is a byte of some character, whatever its name is spelled with.
-        [piece.startswith("<0x") or not forbidden & set(piece) for piece in pieces]
+        [
+            # Such a label is a byte of some character, whatever it is spelled with.
+            piece not in last_bytes
+            if _BYTE.fullmatch(piece)
+            else not characters & set(piece)
+            for piece in pieces
+        ]
     )
     allowed[[i for i in tokens.special if i != tokens.end]] = False
     return allowed

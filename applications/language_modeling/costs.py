@@ -11,6 +11,7 @@ optimizer and TensorFlow loaded. `key=value` changes settings as in `train`. Lin
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -172,8 +173,6 @@ def measure(config: LanguageConfig, seconds: float = SECONDS) -> Cost:
 
 
 def _timed(step: Any, seconds: float) -> list[float]:
-    import time
-
     times: list[float] = []
     while len(times) < 3 or sum(times) < seconds:
         began = time.perf_counter()

@@ -69,7 +69,10 @@ class LanguageData:
         return self.batches("validation").cache()
 
     def batches(self, split: str) -> tf.data.Dataset:
-        """All of a split, once and always alike."""
+        """All of a split, once and always alike.
+
+        Of models of two sides without the last row, unless it is full or the only one.
+        """
         data = self.config.data
         rows = whole_rows(self.stream(split), data.length, self._width)
         if self.is_seq2seq and len(rows) > 1 and rows[-1, -1] == self.tokens.padding:

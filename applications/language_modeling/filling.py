@@ -157,9 +157,11 @@ class SpanFiller(Filler):
             return written
         both = tf.concat([source, written], axis=1)
         # A span comes after its sentinel and before what follows it there.
-        place = tf.concat([2 * self._span(source), 2 * self._span(written) - 1], axis=1)
+        spans = self._span(source)
+        place = tf.concat([2 * spans, 2 * self._span(written) - 1], axis=1)
         is_text = ~self._is_sentinel(both) & (both != END) & (both != PADDING)
-        is_text &= place >= 0  # what was written before any sentinel belongs nowhere
+        # What was written after no sentinel of the source belongs nowhere.
+        is_text &= (place >= 0) & (place <= 2 * spans[:, -1:])
         order = tf.argsort(tf.where(is_text, place, tf.int32.max), axis=1, stable=True)
         kept = tf.where(is_text, both, PADDING)
         return tf.gather(kept, order, batch_dims=1)

@@ -20,7 +20,7 @@ def markers(config: LanguageConfig) -> tuple[bool, int]:
     train = config.train
     if train.objective != "span_corruption":
         return train.objective != "causal", 0
-    spans = config.data.length * train.corrupted / train.mean_span
+    spans = config.data.length * train.share_hidden / train.mean_span
     return True, math.ceil(spans) + 1
 
 
@@ -35,13 +35,13 @@ def corruption(config: LanguageConfig, tokens: Tokens) -> Callable[..., Any]:
             vocabulary_size=tokens.vocabulary_size,
             mask_id=tokens.gap,
             special_ids=tokens.special,
-            max_predictions=math.ceil(config.data.length * train.corrupted),
-            rate=train.corrupted,
+            max_predictions=math.ceil(config.data.length * train.share_hidden),
+            rate=train.share_hidden,
         )
     spans = {
         "start": tokens.start,
         "end": tokens.end,
-        "noise_density": train.corrupted,
+        "noise_density": train.share_hidden,
         "mean_span": train.mean_span,
     }
     if train.objective == "span_corruption":

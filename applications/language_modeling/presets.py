@@ -95,8 +95,9 @@ class TrainConfig(CrossentropyTrainConfig):
     ] = "causal"
     label_smoothing: Annotated[float, "share of a target spread over all classes"] = 0.0
     corrupted: Annotated[
-        float, "masked, span_corruption, denoising: share of tokens hidden"
-    ] = 0.15
+        float | None,
+        "masked, span_corruption, denoising: share of tokens hidden; none: the paper's",
+    ] = None
     mean_span: Annotated[
         float, "span_corruption, denoising: tokens of a hidden span, the mean"
     ] = 3.0
@@ -104,7 +105,7 @@ class TrainConfig(CrossentropyTrainConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            0 < self.corrupted < 1,
+            0 < self.share_hidden < 1,
             "`corrupted` must be in (0, 1).",
             corrupted=self.corrupted,
         )
@@ -113,6 +114,13 @@ class TrainConfig(CrossentropyTrainConfig):
             "`mean_span` must be 1 or more.",
             mean_span=self.mean_span,
         )
+
+    @property
+    def share_hidden(self) -> float:
+        """What `corrupted` says, or the objective's paper: BART's says 0.3."""
+        if self.corrupted is not None:
+            return self.corrupted
+        return 0.3 if self.objective == "denoising" else 0.15
 
 
 @dataclass(frozen=True, kw_only=True)

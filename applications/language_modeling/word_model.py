@@ -11,7 +11,7 @@ from applications.language_modeling.ngrams import KneserNey
 # Every character is in one of them: a word with the blank before it, a mark, a blank.
 _WORD = re.compile(r" ?\w+(?:'\w+)*| ?[^\w\s]|\s")
 _RARE = None  # stands for a word that is spelled
-_END = -1  # after the bytes of a word
+_END = -1  # after the words of a text, and after the bytes of a word
 _BYTES = 256
 
 
@@ -19,10 +19,10 @@ class WordModel:
     """Kneser-Ney over words, in which a new word is spelled by one over bytes.
 
     Words keep the blank before them, and marks are words of their own, so that nothing
-    of a text is lost and its bits can be held against those of any other model. Words
-    seen once in training count as new there, which teaches the model where to expect
-    new ones and how they are spelled. A new word costs the bits of saying so, of its
-    bytes and of its end.
+    of a text is lost; its end is one more word, and so its bits can be held against
+    those of any model that has to say where a text ends. Words seen once in training
+    count as new there, which teaches the model where to expect new ones and how they
+    are spelled. A new word costs the bits of saying so, of its bytes and of its end.
 
     Args:
         order: The length of the longest n-grams, of words and of bytes.
@@ -30,7 +30,7 @@ class WordModel:
     Examples:
     >>> model = WordModel(order=2).fit(["She was. She was not. She is."])
     >>> model.bits(["She was.", "She owns."]).round(1).tolist()
-    [9.1, 37.6]
+    [11.3, 40.0]
     """
 
     def __init__(self, order: int = 5):
@@ -54,7 +54,7 @@ class WordModel:
         return self
 
     def bits(self, texts: Sequence[str]) -> np.ndarray:
-        """The length of every text in bits, float64 `(n,)`; its end is not counted."""
+        """The length of every text in bits, float64 `(n,)`; its end is counted."""
         words = [_words(text) for text in texts]
         found = self._words.log2_probabilities(map(self._marked, words))
         new = [[_spelled(w) for w in one if w not in self._known] for one in words]
@@ -67,8 +67,8 @@ class WordModel:
         """Bits of all texts by their bytes in UTF-8."""
         return float(self.bits(texts).sum()) / sum(len(t.encode()) for t in texts)
 
-    def _marked(self, words: list[str]) -> list[str | None]:
-        return [word if word in self._known else _RARE for word in words]
+    def _marked(self, words: list[str]) -> list[str | int | None]:
+        return [*(word if word in self._known else _RARE for word in words), _END]
 
 
 def _words(text: str) -> list[str]:

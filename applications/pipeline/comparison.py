@@ -58,11 +58,12 @@ def interval(gap: Any, digits: int = 1) -> str:
     """A difference with its 95 % interval, as the tables show it.
 
     Args:
-        gap: Has a `value`, a `low` and a `high`: `metrics.bootstrap_difference`.
+        gap: Has a `value`, a `low` and a `high`: `metrics.bootstrap_difference`. The
+            last two are not shown where they are not numbers.
         digits: After the point.
     """
     value, low, high = (f"{x:+.{digits}f}" for x in (gap.value, gap.low, gap.high))
-    return f"{value} [{low}, {high}]"
+    return value if math.isnan(gap.low) else f"{value} [{low}, {high}]"
 
 
 def number(value: float | None, digits: int = 1) -> str:

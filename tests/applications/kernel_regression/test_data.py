@@ -87,6 +87,9 @@ def test_too_few_places_are_refused(count, share):
         (b"x,y\n1,nan\n", "line 2: expected a finite number"),
         (b"x,y\n1e50,2\n", "line 2: expected a finite number"),
         (b"x,y\n\xff,2\n", "is not UTF-8"),
+        pytest.param(
+            b"x,y\n1,2\n" + b"1" * 200_000 + b",2\n", "line 3: not a row", id="long"
+        ),
     ],
 )
 def test_broken_files_are_one_line(tmp_path, content, words):

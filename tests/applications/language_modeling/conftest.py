@@ -6,8 +6,11 @@ from dataclasses import replace
 import pytest
 
 from applications.datasets.libreoffice_help import corpus
+from applications.language_modeling import networks
 from applications.language_modeling.__main__ import load
+from applications.language_modeling.continuation import Continuation
 from applications.language_modeling.data import LanguageData
+from applications.language_modeling.filling import MaskedFiller
 from applications.language_modeling.objectives import markers
 from applications.language_modeling.presets import PRESETS
 from applications.language_modeling.tokens import (
@@ -20,6 +23,7 @@ from applications.language_modeling.tokens import (
 from applications.pipeline import run as runs
 from applications.text import vocabulary
 from tests.applications.command_line import CommandLine
+from tests.applications.untrained import restarted
 
 SMOKE = PRESETS["smoke"]
 # The stages in the order a user calls them, and what he adds.
@@ -36,12 +40,12 @@ write = CommandLine("language_modeling", PRESETS, load)
 
 @pytest.fixture(scope="session")
 def lines():
-    return [pair.source for pair in corpus.read()[:400]]
+    return [pair.source for pair in corpus.read()[:250]]
 
 
 @pytest.fixture(scope="session")
 def text_file(lines, tmp_path_factory):
-    """A text of 27 kB; the last tenth is held out."""
+    """A text of 17 kB; the last tenth is held out."""
     path = tmp_path_factory.mktemp("own") / "help.txt"
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
@@ -99,6 +103,23 @@ def byte_tokens():
         return ByteTokens(*markers(replace(SMOKE, train=changed)))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def continuation():
+    """Of an untrained model of bytes, which writes eight of them; traced once."""
+    decode = replace(SMOKE.decode, min_length=SMOKE.decode.max_length)
+    model = restarted(networks.build(SMOKE, ByteTokens().vocabulary_size))
+    return Continuation(model, ByteTokens(), decode, SMOKE.data.length)
+
+
+@pytest.fixture(scope="session")
+def masked():
+    """The filler of an untrained masked model of bytes, traced once."""
+    config = replace(SMOKE, train=replace(SMOKE.train, objective="masked"))
+    tokens = ByteTokens(*markers(config))
+    model = restarted(networks.build(config, tokens.vocabulary_size))
+    return MaskedFiller(model, tokens, SMOKE.data.length)
 
 
 @pytest.fixture(scope="session")

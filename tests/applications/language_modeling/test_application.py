@@ -8,7 +8,7 @@ import pytest
 from applications.language_modeling import causal_evaluation
 from applications.pipeline import run as runs
 from tests.applications.command_line import assert_holds, history
-from tests.applications.language_modeling.conftest import SMOKE, write
+from tests.applications.language_modeling.conftest import SMOKE, STAGES, write
 
 NUMBERS = {
     "documents",
@@ -51,7 +51,7 @@ def test_what_a_run_directory_holds(smoke_run):
     measured = bits.model.sum() / bits.bytes.sum()
     assert metrics["bits_per_byte"] == pytest.approx(measured)
     # Better than knowing nothing, by which a byte costs 8 bits.
-    assert 1 < metrics["bits_per_byte"] < 5
+    assert 1 < metrics["bits_per_byte"] < 6
     gap = measured - metrics["baselines"]["5_gram_of_tokens"]["bits_per_byte"]
     assert metrics["bits_per_byte_above_tokens"]["value"] == pytest.approx(gap)
     assert "neither true nor meant" in smoke_run.path("card.md").read_text()
@@ -81,18 +81,19 @@ def test_the_saved_model_of_the_smoke_run(smoke_run):
     assert not (drawn[0] == drawn[2]).numpy().all()
 
 
+def written(capsys, *settings):
+    """What predict says with `decode` as it is set."""
+    capsys.readouterr()
+    assert write("predict", "run=smoke-001", "input=Open the", *settings) == 0
+    return capsys.readouterr().out
+
+
 @pytest.mark.slow
-def test_searches_and_rules_by_key(smoke_run, capsys):
-    """What predict writes follows `decode`; bad numbers are one line."""
-
-    def written(*settings):
-        assert write("predict", "run=smoke-001", "input=Open the", *settings) == 0
-        return capsys.readouterr().out
-
-    greedy = written("decode.search=greedy")
-    assert written("decode.top_k=1") == greedy
-    assert written("decode.search=greedy", "decode.without=e").count("e") == 2
-    assert written("decode.search=beam").startswith("Open the")
+def test_a_stage_takes_what_it_may_change(smoke_run, capsys):
+    """What predict writes follows `decode`; what does not go is one line."""
+    said = written(capsys, "decode.search=greedy", "decode.without=e t")
+    assert said.startswith("Open the")
+    assert not set("et ") & set(said.removeprefix("Open the"))
     line = write.refused(
         capsys, "predict", "run=smoke-001", "input=a", "decode.max_length=40"
     )
@@ -107,43 +108,58 @@ def test_searches_and_rules_by_key(smoke_run, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
+def test_searches_by_key(smoke_run, capsys):
+    greedy = written(capsys, "decode.search=greedy")
+    assert written(capsys, "decode.top_k=1") == greedy
+    assert written(capsys, "decode.search=beam").startswith("Open the")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("objective", "then"),
     [
-        ("masked", ("evaluate", "predict", "export")),
-        ("span_corruption", ("predict", "explain")),
-        ("denoising", ("evaluate",)),
+        ("masked", ("predict",)),
+        ("span_corruption", ("evaluate", "explain")),
+        *(
+            pytest.param(objective, tuple(STAGES)[1:], marks=pytest.mark.thorough)
+            for objective in ("masked", "span_corruption", "denoising")
+        ),
     ],
 )
 def test_the_other_objectives(settings, root, capsys, objective, then):
     """In bytes, and each stage of some of them: what differs is the model."""
     chosen = ("data.tokens=byte", f"train.objective={objective}", "train.epochs=1")
+    chosen += ("data.rows_per_batch=32",)
     assert write("train", "--preset", "smoke", *settings, *chosen) == 0
     (run,) = runs.all_of(root, "language_modeling")
     if "evaluate" in then:
         assert write("evaluate", "run=smoke-001") == 0
         metrics = run.results()["evaluate"]["metrics"]
-        frequency = metrics["baselines"]["frequency"]
-        for found in (metrics, frequency):
-            assert 1 < found["perplexity_per_token"] < 200
-            assert 0 < found["accuracy"] < 1
-        if objective == "denoising":
-            assert metrics["rows"] > 20
-            assert metrics["exact_rows"] == 0  # after one epoch
+        # Of 261 tokens. One epoch may be worse than frequencies.
+        assert 1 < metrics["perplexity_per_token"] < 200
+        assert 1 < metrics["baselines"]["frequency"]["perplexity_per_token"] < 50
+        assert 0 <= metrics["accuracy"] < 1
+        if objective != "masked":
+            what = "rows" if objective == "denoising" else "spans"
+            assert metrics[what] > 10
+            assert metrics[f"exact_{what}"] < 0.2
     if "predict" in then:
         capsys.readouterr()
         assert write("predict", "run=smoke-001", "input=Open t[MASK]e file.") == 0
         filled = capsys.readouterr().out
-        assert filled.startswith("Open t")
-        assert "e file." in filled
         assert "[MASK]" not in filled
+        if objective != "denoising":  # which writes all of it anew
+            assert filled.startswith("Open t")
+            assert "e file." in filled
         line = write.refused(capsys, "predict", "run=smoke-001", "input=none")
         assert "Expected a text with a gap, written [MASK]" in line
     if "explain" in then:
         capsys.readouterr()
         assert write("explain", "run=smoke-001", "input=Open t[MASK]e file.") == 0
-        (picture,) = capsys.readouterr().out.splitlines()
-        assert os.path.getsize(picture) > 5_000
+        pictures = capsys.readouterr().out.splitlines()
+        assert len(pictures) == (2 if objective == "masked" else 1)
+        assert all(os.path.getsize(picture) > 5_000 for picture in pictures)
     if "export" in then:
         assert write("export", "run=smoke-001") == 0
         assert "fill: SavedModel alone equals" in capsys.readouterr().out

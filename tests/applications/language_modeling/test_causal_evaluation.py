@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,13 @@ def test_the_difference_is_that_of_all_documents():
     assert gap.high == -0.5
 
 
+def test_one_document_has_no_interval():
+    bits = Bits(np.array([10]), np.array([20.0]))
+    gap = causal_evaluation.difference(bits, np.array([25.0]))
+    assert gap.value == -0.5
+    assert np.isnan([gap.low, gap.high]).all()
+
+
 def test_bits_are_kept(root):
     run = runs.create(root, "language_modeling", "smoke", SMOKE)
     bits = Bits(np.array([3, 1]), np.array([6.0, 2.0]))
@@ -32,8 +41,6 @@ def test_bits_are_kept(root):
 
 def test_without_n_grams_there_is_the_model_alone(byte_data, root):
     data = byte_data()
-    from dataclasses import replace
-
     data.config = replace(data.config, baseline=replace(SMOKE.baseline, order=0))
     run = runs.create(root, "language_modeling", "smoke", data.config)
     model = networks.build(data.config, data.tokens.vocabulary_size)

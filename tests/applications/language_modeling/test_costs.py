@@ -1,8 +1,17 @@
 import pytest
+import tensorflow as tf
 
 from applications.errors import UserError
 from applications.language_modeling import costs
 from applications.language_modeling.costs import Asked, Cost
+
+
+@pytest.fixture
+def eagerly():
+    """Nothing is traced, which takes most of the time of a few small steps."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 def test_every_attention_makes_a_model_of_the_preset():
@@ -41,7 +50,8 @@ def test_mistakes_are_one_line(argument, words):
     assert words in str(error.value)
 
 
-def test_measured_in_this_process():
+def test_measured_in_this_process(eagerly, monkeypatch):
+    monkeypatch.setattr(costs, "TOKENS", 256)
     small = ["model.hidden_dim=16", "model.num_layers=1", "data.vocabulary_size=50"]
     cost = costs.measure(costs.settled("full", 128, small), seconds=0.01)
     assert cost.tokens_per_second > 100

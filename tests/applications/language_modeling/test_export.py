@@ -1,8 +1,31 @@
 import pytest
+import tensorflow as tf
 
 from applications.errors import UserError
 from applications.language_modeling import export
 from applications.language_modeling.tokens import GAP
+from tests.applications.language_modeling.conftest import SMOKE
+
+# Blank, without a gap, longer than is read, of several scripts.
+TEXTS = ["", "none", f"Open t{GAP}e " * 30, f"Caf{GAP}\N{HOT BEVERAGE} שלום{GAP}"]
+
+
+def test_an_exported_filler_takes_any_text(masked, tmp_path):
+    export.export_filler(masked, tmp_path / "saved")
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    assert set(loaded.signatures) == {"serving_default", "fill"}
+    answer = loaded.signatures["fill"](text=tf.constant(TEXTS))
+    found = [text.decode() for text in answer["text"].numpy()]
+    assert found == masked(TEXTS)
+    assert found[:2] == ["", "none"]
+    assert 0 < len(found[2]) <= SMOKE.data.length
+    assert not any(GAP in text for text in found)
+    assert found[3].startswith("Caf")
+    assert "\N{HOT BEVERAGE} שלום" in found[3]
+    chances = answer["probability"].numpy()
+    assert chances[0] == chances[1] == 1
+    assert (chances[2:] > 0).all()
+    assert (chances[2:] < 1).all()
 
 
 def test_other_answers_are_refused(capsys):

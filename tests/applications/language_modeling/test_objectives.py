@@ -28,6 +28,18 @@ def test_markers(objective, expected):
     assert markers(with_objective(objective)) == expected
 
 
+def test_shares_are_those_of_the_papers_unless_given(byte_tokens):
+    def share(objective, **changed):
+        config = with_objective(objective, **changed)
+        return corruption(config, byte_tokens(objective)).noise_density
+
+    assert share("span_corruption") == 0.15
+    assert share("denoising") == 0.3
+    assert share("denoising", corrupted=0.2) == 0.2
+    with pytest.raises(ValueError, match="`corrupted` must be in"):
+        with_objective("denoising", corrupted=0.0)
+
+
 @pytest.mark.parametrize("share", [0.15, 0.5])
 def test_there_are_sentinels_for_all_spans(byte_tokens, share):
     config = with_objective("span_corruption", corrupted=share, mean_span=1.0)

@@ -38,16 +38,16 @@ def test_bits_are_those_of_words_and_of_spellings():
     bits = model.bits(texts)
     assert bits[1] == pytest.approx(expected)
     assert bits[0] < bits[1]
-    assert bits[2] == 0
+    assert bits[2] > 0  # that it ends at once
     assert model.bits_per_byte(texts) == pytest.approx(bits.sum() / 28)
 
 
 def test_all_words_together_are_not_more_likely_than_certain():
-    """An honest code: what the first word can be adds up to less than 1."""
+    """An honest code: what texts of one word, or none, are adds up to less than 1."""
     model = WordModel(order=2).fit(["ab", "ab", "ab", "b", "a"])
     words = [
         "".join(letters)
-        for length in range(1, 7)
+        for length in range(7)
         for letters in itertools.product("abc", repeat=length)
     ]
     total = np.sum(2.0 ** -model.bits(words))

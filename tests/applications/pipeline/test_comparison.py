@@ -42,5 +42,7 @@ def test_cells():
     gap = SimpleNamespace(value=1.25, low=-0.5, high=3.0)
     assert comparison.interval(gap) == "+1.2 [-0.5, +3.0]"
     assert comparison.interval(gap, 2) == "+1.25 [-0.50, +3.00]"
+    gap.low = float("nan")
+    assert comparison.interval(gap) == "+1.2"
     assert comparison.number(None) == comparison.number(float("nan")) == "-"
     assert comparison.number(3.14159, 2) == "3.14"
