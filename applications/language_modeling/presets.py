@@ -190,7 +190,7 @@ _SMALL = LanguageConfig(
     data=DataConfig(vocabulary_size=3000, rows_per_batch=8),
     model=ModelConfig(hidden_dim=192, intermediate_dim=768, positions="rotary"),
     train=TrainConfig(
-        epochs=10,
+        epochs=7,
         optimizer="adamw",
         learning_rate=2e-3,
         schedule="cosine",
