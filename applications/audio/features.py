@@ -59,7 +59,7 @@ class FrontEnd:
         energies = tf.matmul(tf.abs(spectrum) ** 2, self._triangles())
         frames = tf.math.log(energies + _FLOOR)
         if self.config.normalization == "clip":
-            frames = _normalized(frames)
+            frames = normalized(frames)
         return tf.ensure_shape(frames, (None, self.config.mel_bands))
 
     def read(self, contents: tf.Tensor) -> tf.Tensor:
@@ -113,7 +113,8 @@ class FrontEnd:
         )
 
 
-def _normalized(frames: tf.Tensor) -> tf.Tensor:
+def normalized(frames: tf.Tensor) -> tf.Tensor:
+    """Every number of the frames `(T, F)` of a clip to mean 0 and deviation 1."""
     mean, variance = tf.nn.moments(frames, axes=[0])
     deviation = tf.maximum(tf.sqrt(variance), _LEAST_DEVIATION)
     return (frames - mean) / deviation

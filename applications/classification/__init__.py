@@ -1,1 +1,1 @@
-"""What the applications share that give one class to an image or a text."""
+"""What the applications share that give one class to an image, a text or a sound."""

@@ -1,6 +1,6 @@
 """What a classifier answers: in the graph, in words, and alone as a SavedModel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ def said(probabilities: np.ndarray, class_names: Sequence[str]) -> list[str]:
 
 def check_alone(
     directory: Path,
-    batches: Sequence[Sequence[str | bytes]],
+    batches: Sequence[Sequence[str | bytes] | Mapping[str, np.ndarray]],
     labels: Sequence[str],
     probabilities: np.ndarray,
     examples: str,
@@ -50,7 +50,7 @@ def check_alone(
 
     Args:
         directory: The SavedModel.
-        batches: Its inputs, a list for each call.
+        batches: Its inputs, a list for each call, or arrays by name.
         labels: What is said of them here, `(n,)`.
         probabilities: Of all classes, here, `(n, C)`.
         examples: What inputs are called: `"images"`.

@@ -8,11 +8,15 @@ import tensorflow as tf
 
 from applications.errors import UserError
 from applications.pipeline import files
+from applications.pipeline.figures import save
 from applications.pipeline.run import Run
 from keras_attention import metrics
 from keras_attention.interpretation import plots
 
 PREDICTIONS = "predictions.npz"
+
+_TOP = 5
+_Z = 1.96  # of a normal distribution, 95 % lie between -z and z
 
 
 def require_finite(run: Run, logits: np.ndarray, examples: str) -> None:
@@ -46,6 +50,34 @@ def figures(
     }
 
 
+def top_five(labels: np.ndarray, logits: np.ndarray) -> dict[str, float]:
+    """Accuracy with five guesses, where there are more classes."""
+    if logits.shape[1] <= _TOP:
+        return {}
+    return {f"top_{_TOP}_accuracy": metrics.top_k_accuracy(labels, logits, _TOP)}
+
+
+def accuracy_interval(hits: np.ndarray) -> dict[str, float]:
+    """The 95 % interval of accuracy over tests of so many examples: Wilson's score.
+
+    Unlike resampling it is no point where all are right, so it serves small tests.
+
+    Args:
+        hits: Whether each example is right, `(n,)`.
+
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical
+    inference".
+    """
+    count, share = len(hits), float(np.mean(hits))
+    middle = share + _Z**2 / (2 * count)
+    half = _Z * np.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
+    low, high = (
+        float(np.clip(bound / (1 + _Z**2 / count), 0, 1))
+        for bound in (middle - half, middle + half)
+    )
+    return {"low": low, "high": high}
+
+
 def calibration(labels: np.ndarray, logits: np.ndarray) -> metrics.Calibration:
     """Whether the model is right as often as it says."""
     return metrics.calibration_error(labels, _probabilities(logits))
@@ -62,9 +94,9 @@ def draw(
     """Draw the confusion matrix and the reliability diagram into the run."""
     predicted = metrics.predicted_classes(logits)
     counts = metrics.confusion_matrix(labels, predicted, len(class_names))
-    _save(run, "confusion", plots.confusion_matrix(counts, class_names))
+    save(run, "confusion", plots.confusion_matrix(counts, class_names))
     diagram = plots.reliability_diagram(calibration(labels, logits))
-    _save(run, "reliability", diagram)
+    save(run, "reliability", diagram)
 
 
 def keep(run: Run, config: Any, **arrays: np.ndarray) -> None:
@@ -96,8 +128,3 @@ def difference_of_hits(first: np.ndarray, second: np.ndarray) -> metrics.Differe
 def _probabilities(logits: np.ndarray) -> np.ndarray:
     """`(n, C)` float64, in which two that are nearly sure differ still."""
     return tf.nn.softmax(logits.astype("float64")).numpy()
-
-
-def _save(run: Run, name: str, figure: Any) -> None:
-    with files.replacing(run.path("figures", f"{name}.png")) as path:
-        plots.save(figure, path)

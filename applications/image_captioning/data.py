@@ -13,9 +13,10 @@ from applications.datasets.load_captions import load_captions
 from applications.errors import UserError
 from applications.image_captioning.presets import ImageCaptioningConfig
 from applications.images.augmentation import Backgrounds, Geometry, KeyedSeeds
-from applications.images.batches import TrainingImages, as_written, kept, shuffled
+from applications.images.batches import kept, shuffled
 from applications.images.decoding import decode
 from applications.images.reader import BLACK, WHITE, ImageReader, opacity
+from applications.pipeline.epochs import ShuffledBatches, as_written
 from applications.text.vocabulary import PADDING
 from applications.text.words import WordVocabulary
 from keras_attention.metrics import normalized_caption
@@ -59,7 +60,7 @@ class CaptionData:
     # ------------------------------------------------------------------------ batches
 
     @cached_property
-    def train(self) -> TrainingImages:
+    def train(self) -> ShuffledBatches:
         """Training batches by epoch: `{"image", "target"}` and the words after each.
 
         Of an image with several captions an epoch takes one, each as often.
@@ -80,7 +81,7 @@ class CaptionData:
                 images, tf.gather_nd(ids, tf.stack([numbers, caption], 1))
             )
 
-        return TrainingImages(
+        return ShuffledBatches(
             shuffled(_numbered(self._images("train", read))),
             changed,
             len(counts),

@@ -14,8 +14,6 @@ from applications.pipeline.run import Run
 from keras_attention import costs, metrics
 from keras_attention.errors import import_extra
 
-_TOP = 5
-
 
 def evaluate(
     config: ImageClassificationConfig, data: ImageData, model: keras.Model, run: Run
@@ -35,7 +33,7 @@ def evaluate(
     return {
         "images": len(labels),
         **scores.figures(labels, logits, data.class_names),
-        **_top(labels, logits),
+        **scores.top_five(labels, logits),
         **_baselines(data, labels, metrics.predicted_classes(logits)),
         "parameters": cost.parameters,
         "multiply_adds": cost.multiply_adds,
@@ -57,13 +55,6 @@ def _logits(
     counted = slice(1, -1) if len(taken) > 2 else slice(None)
     rate = sum(map(len, labels[counted])) / sum(taken[counted])
     return np.concatenate(labels), np.concatenate(logits), rate
-
-
-def _top(labels: np.ndarray, logits: np.ndarray) -> dict[str, float]:
-    """Accuracy with five guesses, where there are more classes."""
-    if logits.shape[1] <= _TOP:
-        return {}
-    return {f"top_{_TOP}_accuracy": metrics.top_k_accuracy(labels, logits, _TOP)}
 
 
 # --------------------------------------------------------------------------- baselines

@@ -10,7 +10,7 @@ import numpy as np
 from applications.errors import UserError
 from applications.image_classification.classifier import Classifier
 from applications.images.batches import ImageData
-from applications.pipeline import files
+from applications.pipeline import figures
 from applications.pipeline.run import Run
 from keras_attention import interpretation, models
 from keras_attention.interpretation import plots
@@ -45,18 +45,13 @@ def explain(
     """
     shown = _shown(Classifier(model, data), data, inputs)
     draw = _transformer if isinstance(model, models.VisionTransformer) else _cnn
-    figures = []
-    for name, figure in draw(model, shown):
-        path = run.path("figures", f"{name}.png")
-        with files.replacing(path) as temporary:
-            plots.save(figure, temporary)
-        figures.append(path)
-    if not figures:
+    paths = [figures.save(run, name, figure) for name, figure in draw(model, shown)]
+    if not paths:
         raise UserError(
             "This model has nothing to show: its attention gives no scores and its "
             "positions are not learned."
         )
-    return figures
+    return paths
 
 
 def _shown(classifier: Classifier, data: ImageData, inputs: Sequence[str]) -> Shown:

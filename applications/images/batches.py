@@ -18,16 +18,13 @@ from applications.errors import UserError
 from applications.images.augmentation import Augmentation
 from applications.images.config import AugmentationConfig, ImageDataConfig
 from applications.images.reader import ImageReader
+from applications.pipeline.epochs import ShuffledBatches, as_written
 
 # Decoded images of a split that stay in memory. Of a larger split this much is shuffled
 # at a time, and its files are decoded anew in every epoch.
 MEMORY_BYTES = 2**30
 
 _READ_AT_ONCE = 1024
-
-# For what is mapped over images: it consists of operations of the graph, and to look
-# through its Python for loops and branches takes TensorFlow seconds at every start.
-as_written = tf.autograph.experimental.do_not_convert
 
 
 @dataclass
@@ -80,7 +77,7 @@ class ImageData:
         return ImageReader((height, width, channels), self.config.aspect)
 
     @cached_property
-    def train(self) -> "TrainingImages":
+    def train(self) -> ShuffledBatches:
         """Training batches by epoch."""
         pixels = self._pixels("train")
         examples = int(pixels.cardinality())
@@ -91,7 +88,7 @@ class ImageData:
         ) -> tuple[tf.Tensor, tf.Tensor]:
             return augmentation(images, tf.one_hot(labels, self.num_classes), key)
 
-        return TrainingImages(
+        return ShuffledBatches(
             shuffled(pixels), changed, examples, self.config.batch_size, self.seed
         )
 
@@ -135,62 +132,10 @@ class ImageData:
         )
 
 
-class TrainingImages:
-    """Batches of epoch `e` that depend on `(seed, e)` and on nothing else.
-
-    So training that resumes at epoch 3 gets the batches it would have got, changes of
-    the images included. A set too large for the memory is shuffled through a buffer, by
-    TensorFlow, whose own seed then counts as well: set it, not to 0, as the stages do.
-
-    Args:
-        shuffled: From a key, int32 `(2,)`, and the size of a batch to batches of uint8
-            images and numbers of classes in random order.
-        changed: From images and numbers of a batch, and a key of its own, to what the
-            model learns from.
-        examples: Images per epoch.
-        batch_size: Images of a batch; the last one has what is left.
-        seed: Decides everything, together with the epoch.
-
-    Attributes:
-        count: Batches per epoch, the same for every epoch.
-        examples: Images per epoch.
-    """
-
-    def __init__(
-        self,
-        shuffled: Callable[[tf.Tensor, int], tf.data.Dataset],
-        changed: Callable[..., tuple[tf.Tensor, tf.Tensor]],
-        examples: int,
-        batch_size: int,
-        seed: int,
-    ):
-        self._shuffled, self._changed = shuffled, changed
-        self._batch_size, self._seed = batch_size, seed
-        self.examples = examples
-        self.count = math.ceil(examples / batch_size)
-
-    def epoch(self, number: int | tf.Tensor) -> tf.data.Dataset:
-        """Return the batches of one epoch: float32 images and labels."""
-        key = tf.stack([self._seed, tf.cast(number, tf.int32)])
-
-        @as_written
-        def changed(
-            batch: tf.Tensor, content: tuple[tf.Tensor, tf.Tensor]
-        ) -> tuple[tf.Tensor, tf.Tensor]:
-            own = tf.random.experimental.stateless_fold_in(key, batch)
-            return self._changed(*content, own)
-
-        return (
-            self._shuffled(key, self._batch_size)
-            .enumerate()
-            .map(changed, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
-        )
-
-
 def shuffled(
     pixels: tf.data.Dataset,
 ) -> Callable[[tf.Tensor, int], tf.data.Dataset]:
-    """What `TrainingImages` shuffles: in memory where the images fit, else by a buffer.
+    """What `ShuffledBatches` shuffles: in memory where it fits, else by a buffer.
 
     Args:
         pixels: uint8 images of one shape, each with a number; of a known length.

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 
 from applications.errors import UserError
-from applications.pipeline import files
+from applications.pipeline import figures, files
 from applications.pipeline.run import Run
 from applications.text_classification.classifier import Classifier
 from applications.text_classification.data import TextData
@@ -35,7 +35,7 @@ def explain(
     if not texts:
         texts, truths = _examples(data)
     said = Classifier(model, data.reader, data.class_names).describe(texts)
-    figures = []
+    paths = []
     for one, name, line, truth in zip(
         explained(model, data.reader, texts),
         files.names_after(texts),
@@ -44,11 +44,9 @@ def explain(
         strict=True,
     ):
         title = f"{line} (label: {truth})" if truth else line
-        path = run.path("figures", f"{name}.png")
-        with files.replacing(path) as temporary:
-            plots.save(plots.shaded_text(one.words, one.measures, title), temporary)
-        figures.append(path)
-    return figures
+        figure = plots.shaded_text(one.words, one.measures, title)
+        paths.append(figures.save(run, name, figure))
+    return paths
 
 
 def _examples(data: TextData) -> tuple[list[str], list[str]]:

@@ -50,14 +50,20 @@ sys.modules["keras_attention"] = sys.modules["keras_hub"] = None
 directory, *endpoints = sys.argv[1:]
 decoded = lambda x: base64.b64decode(x) if isinstance(x, str) else x
 asked = json.load(sys.stdin)
-batches = [[decoded(x) for x in batch] for batch in asked["batches"]]
+batches = [
+    batch if isinstance(batch, dict) else [decoded(x) for x in batch]
+    for batch in asked["batches"]
+]
 model = tf.saved_model.load(directory)
 
 def answer(ask, batch):
     takes = ask.structured_input_signature[1]
     beside = {k: tf.constant(x) for k, x in asked["beside"].items() if k in takes}
-    (name,) = set(takes) - set(beside)
-    found = ask(**{name: tf.constant(batch)}, **beside)
+    if not isinstance(batch, dict):
+        (name,) = set(takes) - set(beside)
+        batch = {name: batch}
+    batch = {k: tf.constant(x, takes[k].dtype) for k, x in batch.items()}
+    found = ask(**batch, **beside)
     return {
         key: [x.decode() if isinstance(x, bytes) else x for x in value.numpy().tolist()]
         for key, value in found.items() if value.shape.rank == 1
@@ -72,7 +78,7 @@ json.dump(
 
 def ask_alone(
     directory: Path,
-    batches: Sequence[Sequence[str | bytes | float]],
+    batches: Sequence[Sequence[str | bytes | float] | Mapping[str, Any]],
     endpoints: Sequence[str],
     beside: Mapping[str, int] | None = None,
 ) -> dict[str, list[dict[str, list]]]:
@@ -83,9 +89,10 @@ def ask_alone(
 
     Args:
         directory: The SavedModel.
-        batches: Inputs, a list per call: texts, the bytes of files, or numbers.
-        endpoints: Names of signatures; each takes one tensor `(B,)` of strings or of
-            float32.
+        batches: Inputs, a list per call: texts, the bytes of files, or numbers. Or
+            by name: NumPy arrays of numbers, one for each tensor that is taken.
+        endpoints: Names of signatures; with lists, each takes one tensor `(B,)` of
+            strings or of float32.
         beside: Further inputs, int32 scalars such as a seed, for the endpoints that
             take them.
 
@@ -96,7 +103,7 @@ def ask_alone(
         RuntimeError: the process failed; its error output is in the message.
     """
     command = [sys.executable, "-I", "-c", _ASK, str(directory), *endpoints]
-    encoded = [[_encoded(item) for item in batch] for batch in batches]
+    encoded = [_encoded_batch(batch) for batch in batches]
     process = subprocess.run(
         command,
         input=json.dumps({"batches": encoded, "beside": dict(beside or {})}),
@@ -107,6 +114,12 @@ def ask_alone(
     if process.returncode:
         raise RuntimeError(f"The SavedModel does not answer alone:\n{process.stderr}")
     return json.loads(process.stdout)
+
+
+def _encoded_batch(batch: Any) -> Any:
+    if isinstance(batch, Mapping):
+        return {name: numbers.tolist() for name, numbers in batch.items()}
+    return [_encoded(item) for item in batch]
 
 
 def _encoded(item: str | bytes | float) -> str | float:

@@ -7,7 +7,8 @@ import keras
 
 from keras_attention import layers
 from keras_attention.blocks import TransformerEncoder
-from keras_attention.errors import one_of, positive_integer, require
+from keras_attention.errors import one_of, positive_integer
+from keras_attention.models._bidirectional import bidirectional_gru
 
 Tensor = Any
 
@@ -173,19 +174,7 @@ def _self_attention(x: Tensor, sizes: dict) -> Tensor:
 
 def _additive_pooling(x: Tensor, sizes: dict) -> Tensor:
     size, dtype = sizes["hidden_dim"], sizes["dtype"]
-    require(
-        size % 2 == 0,
-        "`hidden_dim` must be even: half for each direction of the GRU.",
-        hidden_dim=size,
-    )
-    gru = keras.layers.GRU(
-        size // 2,
-        return_sequences=True,
-        return_state=True,
-        use_cudnn=False,  # it refuses blank texts, and padding before a word
-        dtype=dtype,
-    )
-    states, *last = keras.layers.Bidirectional(gru, dtype=dtype, name="encoder")(x)
+    states, *last = bidirectional_gru(size, dtype, return_state=True)(x)
     query = keras.layers.Concatenate(dtype=dtype)(last)
     query = keras.layers.Reshape((1, size), dtype=dtype)(query)
     attention = layers.AdditiveAttention(size, dtype=dtype, name="attention")

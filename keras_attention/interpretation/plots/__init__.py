@@ -28,6 +28,7 @@ from keras_attention.interpretation.plots.regression import (
     weighted_fits,
 )
 from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
+from keras_attention.interpretation.plots.sound import attended_spectrogram
 from keras_attention.interpretation.plots.steps import MAX_STEPS, shaded_steps
 from keras_attention.interpretation.plots.text import MAX_WORDS, shaded_text
 
@@ -37,6 +38,7 @@ __all__ = [
     "MAX_TOKENS",
     "MAX_WORDS",
     "Fit",
+    "attended_spectrogram",
     "confusion_matrix",
     "film_strip",
     "gate_bars",

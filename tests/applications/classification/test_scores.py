@@ -73,3 +73,19 @@ def test_differences():
     same = scores.difference_of_hits(np.array([0.5, 1.0]), np.array([1.0, 0.5]))
     assert same.value == 0
     assert same.low < 0 < same.high
+
+
+def test_five_guesses_where_there_are_more_classes():
+    assert scores.top_five(LABELS, LOGITS) == {}
+    logits = np.tile(np.arange(6.0), (4, 1))
+    assert scores.top_five(LABELS, logits) == {"top_5_accuracy": 0.5}
+
+
+def test_wilsons_interval():
+    """Against scipy's: `binomtest(8, 10).proportion_ci(method="wilson")`."""
+    found = scores.accuracy_interval(np.arange(10) < 8)
+    assert found == pytest.approx({"low": 0.4902, "high": 0.9433}, abs=1e-4)
+    sure = scores.accuracy_interval(np.ones(100))
+    assert sure["high"] == pytest.approx(1)
+    assert 0.95 < sure["low"] < 0.97
+    assert scores.accuracy_interval(np.zeros(5))["low"] == pytest.approx(0, abs=1e-9)

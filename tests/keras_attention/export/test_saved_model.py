@@ -45,6 +45,14 @@ def saved(tmp_path_factory):
     signature = [tf.TensorSpec([None], tf.string, name="text")]
     count = tf.TensorSpec([], tf.int32, name="count")
 
+    def ends(numbers, lengths):
+        return {"last": tf.gather(numbers, lengths - 1, batch_dims=1)}
+
+    named = [
+        tf.TensorSpec([None, None], tf.float32, name="numbers"),
+        tf.TensorSpec([None], tf.int32, name="lengths"),
+    ]
+
     @tf.function(input_signature=[*signature, count])
     def number(text, count):
         return {"text": tf.strings.join([text, tf.strings.as_string(count)])}
@@ -55,6 +63,7 @@ def saved(tmp_path_factory):
         "measure": (measure, signature),
         "shout": (shout, signature),
         "number": (number, None),
+        "ends": (ends, named),
     }
     export.write(directory, endpoints, track=[model])
     return directory
@@ -64,7 +73,13 @@ def test_the_first_endpoint_is_the_default(saved):
     import tensorflow as tf
 
     signatures = tf.saved_model.load(str(saved)).signatures
-    assert set(signatures) == {"measure", "shout", "number", "serving_default"}
+    assert set(signatures) == {
+        "measure",
+        "shout",
+        "number",
+        "ends",
+        "serving_default",
+    }
     answer = signatures["serving_default"](text=tf.constant(["Käse"]))
     assert set(answer) == {"twice", "text", "matrix"}
     assert answer["twice"].numpy().tolist() == [8.0]
@@ -81,6 +96,14 @@ def test_answers_alone(saved):
     assert first == {"twice": [8.0, 0.0], "text": ["Käse", ""]}
     assert second == {"twice": [2.0, 4.0, 6.0], "text": ["a", "bb", "ccc"]}
     assert answers["shout"][1] == {"text": ["A", "BB", "CCC"]}
+
+
+@pytest.mark.slow
+def test_answers_arrays_by_name(saved):
+    numbers = np.array([[1.5, 0.1], [3.25, 9.0]], "float32")
+    batch = {"numbers": numbers, "lengths": np.array([2, 1], "int32")}
+    (answer,) = export.ask_alone(saved, [batch], ["ends"])["ends"]
+    np.testing.assert_array_equal(answer["last"], numbers[[0, 1], [1, 0]])
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""Short recordings to one of a few words."""
