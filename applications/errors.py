@@ -1,7 +1,7 @@
 """Errors that a user can put right, and how an unknown name is worded."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -73,6 +73,12 @@ def told_to_users() -> Iterator[None]:
         yield
     except ValueError as error:
         raise UserError(str(error)) from error
+
+
+def require_known(kind: str, name: str, valid: Collection[str]) -> None:
+    """Refuse a `name` that is none of the `valid` ones, in the words of `unknown`."""
+    if name not in valid:
+        raise unknown(kind, name, valid)
 
 
 def unknown(kind: str, name: str, valid: Iterable[str]) -> UserError:

@@ -11,7 +11,7 @@ from applications.datasets.preparation import (
     stated_licence,
     supervised_keys,
 )
-from applications.errors import unknown
+from applications.errors import require_known
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -58,15 +58,13 @@ def load(
     """
     import tensorflow_datasets as tfds
 
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    require_known("split", split, SPLITS)
     with quiet_tfds():
         builder = _builder(name, data_dir)
         keys = _text_keys(name, builder.info)
         if not builder.is_prepared():
             prepare(name, builder, _INSTEAD)
-    if split not in builder.info.splits:
-        raise unknown(f"split of {name}", split, builder.info.splits)
+    require_known(f"split of {name}", split, builder.info.splits)
     rows = builder.as_dataset(
         split=split, read_config=tfds.ReadConfig(try_autocache=False)
     )

@@ -12,7 +12,7 @@ from applications.datasets.preparation import (
     quiet_tfds,
     stated_licence,
 )
-from applications.errors import unknown
+from applications.errors import require_known
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -87,8 +87,7 @@ def load_audio(
     """
     import tensorflow_datasets as tfds
 
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    require_known("split", split, SPLITS)
     with quiet_tfds():
         builder = _builder(name, data_dir)
         audio, label = _keys(name, builder.info)

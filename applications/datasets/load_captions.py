@@ -16,7 +16,7 @@ from applications.datasets.preparation import (
     quiet_tfds,
     stated_licence,
 )
-from applications.errors import unknown
+from applications.errors import require_known, unknown
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -68,8 +68,7 @@ def load_captions(
         UserError: The name or split is unknown, the set is not one of captioned
             images, or what it is made from cannot be read or fetched.
     """
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    require_known("split", split, SPLITS)
     names = _names(name)
     with quiet_tfds():
         builders = [_checked_builder(one, data_dir) for one in names]

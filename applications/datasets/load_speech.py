@@ -12,7 +12,7 @@ from applications.datasets.preparation import (
     stated_licence,
     supervised_keys,
 )
-from applications.errors import unknown
+from applications.errors import require_known, unknown
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -87,8 +87,7 @@ def load_speech(
     import tensorflow as tf
     import tensorflow_datasets as tfds
 
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    require_known("split", split, SPLITS)
     with quiet_tfds():
         builder = _builder(name, data_dir)
         audio, text = _keys(name, builder.info)

@@ -11,7 +11,7 @@ from applications.datasets.preparation import (
     quiet_tfds,
     stated_licence,
 )
-from applications.errors import unknown
+from applications.errors import require_known
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -87,8 +87,7 @@ def load_texts(
         builder = _builder(name, data_dir, columns)
         text, label = _keys(name, builder.info)
         further = getattr(builder, "FURTHER_TESTS", ())
-        if split not in (*SPLITS, *further):
-            raise unknown("split", split, (*SPLITS, *further))
+        require_known("split", split, (*SPLITS, *further))
         if not builder.is_prepared():
             prepare(name, builder, _INSTEAD)
         part = split if split in further else labelled.parts(builder, label)[split]

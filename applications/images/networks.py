@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from applications.errors import unknown
+from applications.errors import require_known
 from applications.images.network_config import ImageNetworkConfig
 from keras_attention import layers
 from keras_attention.models.attention_cnn import ATTENTIONS
@@ -27,8 +27,7 @@ def options(config: ImageNetworkConfig, group: str) -> dict[str, Any]:
 
 def _vision_transformer(config: ImageNetworkConfig, group: str) -> dict[str, Any]:
     attention = config.attention or "multi_head"
-    if attention not in layers.multi_head():
-        raise unknown(f"{group}.attention", attention, layers.multi_head())
+    require_known(f"{group}.attention", attention, layers.multi_head())
     return {
         "patch_size": config.patch_size,
         "num_layers": config.num_layers,
@@ -45,8 +44,7 @@ def _vision_transformer(config: ImageNetworkConfig, group: str) -> dict[str, Any
 
 def _cnn(config: ImageNetworkConfig, group: str) -> dict[str, Any]:
     attention = config.attention or "none"
-    if attention not in ATTENTIONS:
-        raise unknown(f"{group}.attention", attention, ATTENTIONS)
+    require_known(f"{group}.attention", attention, ATTENTIONS)
     return {
         "filters": config.filters,
         "blocks_per_stage": config.blocks_per_stage,

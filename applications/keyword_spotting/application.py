@@ -9,7 +9,7 @@ import keras
 from applications.classification import noted
 from applications.classification.objective import objective
 from applications.datasets.load_audio import AudioSet
-from applications.errors import UserError, told_to_users, unknown
+from applications.errors import UserError, require_known, told_to_users
 from applications.keyword_spotting import evaluation, explanation, export
 from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData, described
@@ -60,8 +60,7 @@ class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
 
     def build_model(self, config: KeywordSpottingConfig, data: ClipData) -> keras.Model:
         sizes = config.model
-        if sizes.attention not in layers.multi_head():
-            raise unknown("model.attention", sizes.attention, layers.multi_head())
+        require_known("model.attention", sizes.attention, layers.multi_head())
         with told_to_users():
             return models.SoundClassifier(
                 len(data.class_names),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from applications import markdown
 from applications.classification.kinds import Kind, gap, measured, percent
-from applications.errors import unknown
+from applications.errors import require_known
 from applications.keyword_spotting.compare import EXTRA, PATTERN
 from applications.keyword_spotting.presets import PRESETS
 from applications.pipeline import cli, quiet, seeds
@@ -57,8 +57,7 @@ def parsed(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """
     given = [one.removeprefix(_KEY) for one in arguments if one.startswith(_KEY)]
     words = given[-1] if given else "phonetic"
-    if words not in WORDS:
-        raise unknown("words", words, WORDS)
+    require_known("words", words, WORDS)
     return words, [one for one in arguments if not one.startswith(_KEY)]
 
 

@@ -52,7 +52,7 @@ class LanguageModeling(Application[LanguageConfig, LanguageData]):
 
     def prepare(self, config: LanguageConfig, run: Run) -> None:
         """Train the subword vocabulary on the training split; bytes need none."""
-        networks.require_known(config)  # before the corpus is read
+        networks.require_attention(config)  # before the corpus is read
         model = b""
         if config.data.tokens == "subword":
             texts = texts_of(config.data, "train")[: config.data.vocabulary_limit]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from applications import markdown
-from applications.errors import UserError, unknown
+from applications.errors import UserError, require_known
 from applications.language_modeling.presets import PRESETS, DecodeConfig, LanguageConfig
 from applications.pipeline import cli, quiet
 from applications.pipeline.comparison import number
@@ -87,8 +87,7 @@ def parsed(arguments: Sequence[str]) -> Asked:
             settings.append(argument)
     names, lengths = (value.split(",") for value in chosen.values())
     for name in names:
-        if name not in ATTENTIONS:
-            raise unknown("attention", name, ATTENTIONS)
+        require_known("attention", name, ATTENTIONS)
     if not all(length.isdigit() and int(length) >= _WARM_UP for length in lengths):
         raise UserError(
             f"`lengths` must be integers of {_WARM_UP} or more, separated by commas. "

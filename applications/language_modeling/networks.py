@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 
-from applications.errors import UserError, told_to_users, unknown
+from applications.errors import UserError, require_known, told_to_users
 from applications.language_modeling.presets import LanguageConfig, ModelConfig
 from keras_attention import layers, masks, models
 
@@ -24,7 +24,7 @@ def build(config: LanguageConfig, vocabulary_size: int) -> keras.Model:
         UserError: The objective, the pattern or the positions do not go with the
             attention, or there is none of that name.
     """
-    require_known(config)
+    require_attention(config)
     sizes, length = config.model, config.data.length
     objective = config.train.objective
     arguments = {
@@ -54,15 +54,14 @@ def build(config: LanguageConfig, vocabulary_size: int) -> keras.Model:
         )
 
 
-def require_known(config: LanguageConfig) -> None:
+def require_attention(config: LanguageConfig) -> None:
     """Refuse an attention that the objective cannot use.
 
     Raises:
         UserError: There is none of that name, or it cannot hide the future.
     """
     known = attentions(config.train.objective)
-    if config.model.attention not in known:
-        raise unknown("model.attention", config.model.attention, known)
+    require_known("model.attention", config.model.attention, known)
 
 
 def attentions(objective: str) -> list[str]:

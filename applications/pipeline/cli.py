@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from applications.errors import CannotWriteError, UserError, unknown
+from applications.errors import CannotWriteError, UserError, require_known
 from applications.pipeline import quiet
 from applications.pipeline import run as runs
 from applications.pipeline.config import help_table, override
@@ -118,8 +118,7 @@ def parse(arguments: Sequence[str]) -> Request:
     parser.add_argument("assignments", nargs="*")
     parser.add_argument("--preset")
     parsed = parser.parse_intermixed_args(arguments)
-    if parsed.stage not in STAGES:
-        raise unknown("stage", parsed.stage or "", STAGES)
+    require_known("stage", parsed.stage or "", STAGES)
     request = Request(parsed.stage, parsed.preset)
     for assignment in parsed.assignments:
         key, _, value = assignment.partition("=")
@@ -165,8 +164,7 @@ def _perform(
     """Resolve config and run, then load the application and run the stage."""
     root = runs.default_root()
     preset = request.preset or DEFAULT_PRESET
-    if preset not in presets:
-        raise unknown("preset", preset, presets)
+    require_known("preset", preset, presets)
     config = override(presets[preset], request.overrides)
     run = None
     if request.run or request.stage != "train":
@@ -251,8 +249,7 @@ def _help(name: str, presets: Mapping[str, Config], arguments: Sequence[str]) ->
     preset = DEFAULT_PRESET
     if "--preset" in options[:-1]:
         preset = options[options.index("--preset") + 1]
-    if preset not in presets:
-        raise unknown("preset", preset, presets)
+    require_known("preset", preset, presets)
     command = f"python -m applications.{name}"
     return "\n".join(
         [

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from applications.errors import UserError, unknown
+from applications.errors import UserError, require_known
 from applications.pipeline import files
 from applications.pipeline.config import ConfigT, from_dict, to_dict
 from applications.pipeline.protocol import protocol
@@ -195,8 +195,7 @@ def find(
     """
     runs = {run.name: run for run in all_of(root, application)}
     if name is not None:
-        if name not in runs:
-            raise unknown(f"run of {application}", name, sorted(runs))
+        require_known(f"run of {application}", name, sorted(runs))
         return runs[name]
     trained = {
         number: run

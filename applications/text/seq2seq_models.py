@@ -2,7 +2,7 @@
 
 import keras
 
-from applications.errors import unknown
+from applications.errors import require_known
 from applications.text.seq2seq_config import Seq2SeqModelConfig
 from keras_attention import layers, models
 
@@ -13,8 +13,7 @@ def transformer(sizes: Seq2SeqModelConfig, vocabulary_size: int) -> keras.Model:
     Raises:
         UserError: `attention` names no multi-head layer.
     """
-    if sizes.attention not in layers.multi_head():
-        raise unknown("model.attention", sizes.attention, layers.multi_head())
+    require_known("model.attention", sizes.attention, layers.multi_head())
     return models.TransformerSeq2Seq(
         vocabulary_size,
         num_layers=sizes.num_layers,

@@ -9,7 +9,7 @@ import keras
 from applications.classification import noted
 from applications.classification.objective import objective
 from applications.datasets.load_texts import TextSet
-from applications.errors import told_to_users, unknown
+from applications.errors import require_known, told_to_users
 from applications.pipeline import files
 from applications.pipeline.application import Application, Quality, TrainBatches
 from applications.pipeline.run import Run
@@ -74,8 +74,7 @@ class TextClassification(Application[TextClassificationConfig, TextData]):
         self, config: TextClassificationConfig, data: TextData
     ) -> keras.Model:
         sizes = config.model
-        if sizes.attention not in layers.multi_head():
-            raise unknown("model.attention", sizes.attention, layers.multi_head())
+        require_known("model.attention", sizes.attention, layers.multi_head())
         with told_to_users():
             return models.TextClassifier(
                 data.reader.tokenizer.vocabulary_size,

@@ -5,12 +5,13 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._token_reader import TokenReader, token_reader
 
 Tensor = Any
 
 
-class LanguageModel(keras.Model):
+class LanguageModel(ConfiguredModel):
     """Base of the models from token ids to the logits of tokens.
 
     A kind says whether it sees the future (`is_causal`) and what is made of the last
@@ -74,10 +75,3 @@ class LanguageModel(keras.Model):
     def hidden(self, tokens: Tensor) -> Tensor:
         """What the blocks make of token ids `(B, T)`: `(B, T, D)`, without dropout."""
         return self.reader.read(ops.cast(tokens, "int32"))
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)

@@ -6,6 +6,7 @@ import keras
 
 from keras_attention import layers
 from keras_attention.errors import one_of, positive_integer, require
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._images import image_shape, rescaling
 
 Tensor = Any
@@ -24,7 +25,7 @@ ATTENTIONS = (
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class AttentionCNN(keras.Model):
+class AttentionCNN(ConfiguredModel):
     """Classifies images by a residual network whose blocks may hold attention.
 
     A functional model from images to logits, for comparing gates on feature maps: the
@@ -160,13 +161,6 @@ class AttentionCNN(keras.Model):
             (-1, last.output.shape[-1]), dtype=last.dtype_policy, name="tokens"
         )
         return keras.Model(self.input, tokens(last.output), name="features")
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 class _Graph:

@@ -13,6 +13,7 @@ from keras_attention.blocks import (
 )
 from keras_attention.errors import one_of, positive_integer, require
 from keras_attention.layers import PositionEmbedding, SinusoidalPositionEncoding2D
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._image_encoders import make_classifier, require_alike
 from keras_attention.models._images import image_shape
 from keras_attention.models._text_decoders import (
@@ -29,7 +30,7 @@ POSITIONS = ("learned", "sinusoidal_2d", "none")
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class ImageCaptioner(keras.Model):
+class ImageCaptioner(ConfiguredModel):
     """Writes a caption of an image, looking at its places word by word.
 
     A functional model of `{"image": (B, h, w, c), "target": (B, T)}`. An encoder of the
@@ -235,13 +236,6 @@ class ImageCaptioner(keras.Model):
         classifier = make_classifier(*(self._config[name] for name in names))
         classifier.feature_model().set_weights(self.encoder.get_weights())
         return classifier
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 # --------------------------------------------------------------------------- the image

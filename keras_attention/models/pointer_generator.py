@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention import losses
 from keras_attention.errors import require
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._copying import CopyDetails, CopyHead, CoveragePenalty
 from keras_attention.models.recurrent_seq2seq import RecurrentSeq2Seq
 from keras_attention.models.transformer_seq2seq import TransformerSeq2Seq
@@ -15,7 +16,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class PointerGenerator(keras.Model):
+class PointerGenerator(ConfiguredModel):
     """An encoder-decoder that at each step makes a word or copies one of the source.
 
     `P(w) = p P_vocabulary(w) + (1 - p) sum_i a_i [x_i = w]`: the scores `a` of the
@@ -163,9 +164,6 @@ class PointerGenerator(keras.Model):
         copying = ops.cast(scores[:, 0], "float32")
         copied = (1.0 - generated) * copying
         return CopyDetails(scores, generated[..., 0], copied, losses.coverage(copying))
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

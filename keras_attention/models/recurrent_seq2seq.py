@@ -7,13 +7,14 @@ from keras import ops
 
 from keras_attention.blocks import RecurrentDecoder, TokenAndPositionEmbedding
 from keras_attention.errors import require
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._text_decoders import RecurrentTextDecoder
 
 Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class RecurrentSeq2Seq(keras.Model):
+class RecurrentSeq2Seq(ConfiguredModel):
     """Bidirectional GRU encoder and GRU decoder from token ids to next-token logits.
 
     The systems that attention was invented for, under the same interface as
@@ -157,10 +158,3 @@ class RecurrentSeq2Seq(keras.Model):
             target, *encoded, return_attention_scores=True
         )
         return scores
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)

@@ -10,6 +10,7 @@ from keras_attention import layers
 from keras_attention.blocks import ClassToken, FeedForward, TransformerEncoder
 from keras_attention.errors import one_of, positive_integer
 from keras_attention.models._bidirectional import bidirectional_gru
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._text_decoders import final_norm
 
 Tensor = Any
@@ -18,7 +19,7 @@ KINDS = ("keyword_transformer", "temporal_attention", "mean_frames")
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class SoundClassifier(keras.Model):
+class SoundClassifier(ConfiguredModel):
     """From the frames of a sound to the logits of classes, by one of three ways.
 
     For keywords: short clips, one label each. Every frame is projected to D numbers;
@@ -140,13 +141,6 @@ class SoundClassifier(keras.Model):
             **sizes,
             "dtype": keras.dtype_policies.serialize(projection.dtype_policy),
         }
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 # ---------------------------- from (B, T, D) and a mask (B, T) to one vector for a clip

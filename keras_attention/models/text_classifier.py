@@ -9,6 +9,7 @@ from keras_attention import layers
 from keras_attention.blocks import TransformerEncoder
 from keras_attention.errors import one_of, positive_integer
 from keras_attention.models._bidirectional import bidirectional_gru
+from keras_attention.models._configured import ConfiguredModel
 
 Tensor = Any
 
@@ -16,7 +17,7 @@ KINDS = ("self_attention", "additive_pooling", "transformer", "mean_embeddings")
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class TextClassifier(keras.Model):
+class TextClassifier(ConfiguredModel):
     """From token ids to the logits of classes, by one of four ways to pool a text.
 
     Embedding, then what `kind` says, then a hidden layer and the logits:
@@ -138,13 +139,6 @@ class TextClassifier(keras.Model):
             **sizes,
             "dtype": keras.dtype_policies.serialize(embedding.dtype_policy),
         }
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 def _classified(x: Tensor, num_classes: int, sizes: dict) -> Tensor:

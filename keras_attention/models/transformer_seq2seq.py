@@ -11,13 +11,14 @@ from keras_attention.blocks import (
     TransformerEncoder,
 )
 from keras_attention.errors import positive_integer
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._text_decoders import TransformerTextDecoder, final_norm
 
 Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class TransformerSeq2Seq(keras.Model):
+class TransformerSeq2Seq(ConfiguredModel):
     """Encoder-decoder transformer from token ids to next-token logits.
 
     A functional model of `{"source": (B, S), "target": (B, T)}` with one vocabulary for
@@ -175,13 +176,6 @@ class TransformerSeq2Seq(keras.Model):
             target, memory, mask=mask, return_attention_scores=True
         )
         return scores
-
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 def _graph(embedding, encoders, norm, text):

@@ -15,6 +15,7 @@ from keras_attention.layers import (
     SinusoidalPositionEncoding2D,
 )
 from keras_attention.layers._grid import as_pair, patch_grid
+from keras_attention.models._configured import ConfiguredModel
 from keras_attention.models._images import image_shape, rescaling
 from keras_attention.ops.positions import resized
 
@@ -22,10 +23,14 @@ POOLINGS = ("class_token", "attention", "mean")
 POSITIONS = ("learned", "sinusoidal_2d", "rotary_2d", "none")
 
 _EPSILON = 1e-6  # of all normalisations, as in the authors' code
+_OF_A_BLOCK = (
+    *("intermediate_dim", "num_heads", "dropout", "attention_dropout"),
+    *("activation", "attention", "dtype"),
+)
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class VisionTransformer(keras.Model):
+class VisionTransformer(ConfiguredModel):
     """Classifies images by a transformer encoder over their patches.
 
     A functional model from images to logits. Its first layer scales pixels from 0..255
@@ -128,32 +133,33 @@ class VisionTransformer(keras.Model):
     ):
         one_of("pooling", pooling, POOLINGS)
         one_of("positions", positions, POSITIONS)
-        patch_size = as_pair("patch_size", patch_size)
-        input_shape = image_shape(input_shape)
-        grid = patch_grid(input_shape[:2], patch_size)
-        prefix = int(pooling == "class_token")
-
-        # === Layers ===
-        block = {
-            "intermediate_dim": intermediate_dim,
+        made = {
+            "num_classes": num_classes,
+            "patch_size": as_pair("patch_size", patch_size),
+            "input_shape": image_shape(input_shape),
+            "num_layers": num_layers,
             "num_heads": num_heads,
+            "hidden_dim": hidden_dim,
+            "intermediate_dim": intermediate_dim,
+            "pooling": pooling,
+            "positions": positions,
             "dropout": dropout,
             "attention_dropout": attention_dropout,
+            "drop_path": drop_path,
             "activation": activation,
             "attention": attention,
             "attention_options": attention_options,
             "dtype": dtype,
         }
-        embeddings = _embeddings(
-            patch_size, hidden_dim, pooling, positions, grid, dropout, dtype
-        )
-        *encoders, norm = _encoder(
-            block, num_layers, drop_path, positions, grid, prefix
-        )
+        grid = patch_grid(made["input_shape"][:2], made["patch_size"])
+
+        # === Layers ===
+        embeddings = _embeddings(made, grid)
+        *encoders, norm = _encoder(made, grid)
         head = keras.layers.Dense(num_classes, dtype="float32", name="logits")
 
         # === Functional graph ===
-        images = keras.Input(input_shape, name="images")
+        images = keras.Input(made["input_shape"], name="images")
         x = images
         for layer in (*embeddings, *encoders, norm):
             x = layer(x)
@@ -161,19 +167,9 @@ class VisionTransformer(keras.Model):
         super().__init__(inputs=images, outputs=logits, **kwargs)
 
         # === Config ===
-        self.grid, self.num_prefix_tokens = grid, prefix
-        self._config = {
-            **block,
-            "num_classes": num_classes,
-            "input_shape": input_shape,
-            "patch_size": patch_size,
-            "num_layers": num_layers,
-            "hidden_dim": hidden_dim,
-            "pooling": pooling,
-            "positions": positions,
-            "drop_path": drop_path,
-            "dtype": keras.dtype_policies.serialize(norm.dtype_policy),
-        }
+        self.grid, self.num_prefix_tokens = grid, _prefix(made)
+        policy = keras.dtype_policies.serialize(norm.dtype_policy)
+        self._config = {**made, "dtype": policy}
 
     def at_resolution(self, image_size: int | tuple[int, int]) -> "VisionTransformer":
         """A model with the same weights for images of another size.
@@ -217,59 +213,61 @@ class VisionTransformer(keras.Model):
         places = resized(table[prefix:], grid, grid=self.grid)
         return ops.concatenate([table[:prefix], places], axis=0)
 
-    def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, **self._config}
 
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
+def _prefix(made):
+    """How many tokens stand before those of the patches."""
+    return int(made["pooling"] == "class_token")
 
 
-def _embeddings(patch_size, hidden_dim, pooling, positions, grid, dropout, dtype):
+def _embeddings(made, grid):
     """Layers from pixels to tokens, in order."""
+    positions, dtype = made["positions"], made["dtype"]
     yield rescaling()
     yield PatchEmbedding(
-        patch_size,
-        hidden_dim,
+        made["patch_size"],
+        made["hidden_dim"],
         data_format="channels_last",
         dtype=dtype,
         name="patch_embedding",
     )
     if positions == "sinusoidal_2d":
         yield SinusoidalPositionEncoding2D(grid=grid, dtype=dtype, name="positions")
-    if pooling == "class_token":
+    if _prefix(made):
         yield ClassToken(dtype=dtype, name="class_token")
     if positions == "learned":
         yield PositionEmbedding(
-            grid[0] * grid[1] + (pooling == "class_token"),
+            grid[0] * grid[1] + _prefix(made),
             initializer=keras.initializers.RandomNormal(stddev=0.02),
             dtype=dtype,
             name="positions",
         )
-    yield keras.layers.Dropout(dropout, dtype=dtype, name="embedding_dropout")
+    yield keras.layers.Dropout(made["dropout"], dtype=dtype, name="embedding_dropout")
 
 
-def _encoder(block, num_layers, drop_path, positions, grid, prefix):
+def _encoder(made, grid):
     """The blocks and the norm after them, in order."""
-    positive_integer("num_layers", num_layers)
-    fraction("drop_path", drop_path)
+    num_layers = positive_integer("num_layers", made["num_layers"])
+    drop_path = fraction("drop_path", made["drop_path"])
+    block = {name: made[name] for name in _OF_A_BLOCK}
     for i in range(num_layers):
         yield TransformerEncoder(
-            **_positioned(block, positions, grid, prefix),
+            **block,
+            attention_options=_attention_options(made, grid),
             layer_norm_epsilon=_EPSILON,
             drop_path=drop_path * (i + 1) / num_layers,
             name=f"encoder_{i}",
         )
     yield keras.layers.LayerNormalization(
-        epsilon=_EPSILON, dtype=block["dtype"], name="encoder_norm"
+        epsilon=_EPSILON, dtype=made["dtype"], name="encoder_norm"
     )
 
 
-def _positioned(block, positions, grid, prefix):
-    """Options of a block, with rotations by place where there are such."""
-    if positions != "rotary_2d":
-        return block
-    options = block["attention_options"] or {}
+def _attention_options(made, grid):
+    """Options of a block's attention, with rotations by place where there are such."""
+    options = made["attention_options"]
+    if made["positions"] != "rotary_2d":
+        return options
+    options = options or {}
     require(
         "rotary" not in options,
         '`attention_options` takes no `rotary` beside `positions="rotary_2d"`, which '
@@ -277,9 +275,9 @@ def _positioned(block, positions, grid, prefix):
         attention_options=options,
     )
     rotary = RotaryEmbedding2D(
-        grid=grid, num_prefix_tokens=prefix, dtype=block["dtype"], name="rotary"
+        grid=grid, num_prefix_tokens=_prefix(made), dtype=made["dtype"], name="rotary"
     )
-    return {**block, "attention_options": {**options, "rotary": rotary}}
+    return {**options, "rotary": rotary}
 
 
 def _pooled(x, pooling, num_heads, dtype):

@@ -8,6 +8,7 @@ from applications.errors import (
     require,
     require_fraction,
     require_heads,
+    require_known,
     require_not_negative,
     require_positive,
     told_to_users,
@@ -48,6 +49,14 @@ def test_settings_of_a_config(check, right, wrong, words):
         line = re.escape(f"{words} Received: x={value}.")
         with pytest.raises(ValueError, match=f"^{line}$"):
             check(SimpleNamespace(x=value, y=0.5), "y", "x")
+
+
+def test_a_name_must_be_known():
+    require_known("preset", "small", {"small": 1, "paper": 2})
+    with pytest.raises(
+        UserError, match=r"^Unknown preset 'smal'\. Did you mean 'small'"
+    ):
+        require_known("preset", "smal", ("small", "paper"))
 
 
 def test_heads_divide_the_features():
