@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from applications.datasets.class_folders import FileKind, FolderConfig, named_after
+from applications.datasets.columns import two_columns
 from applications.datasets.errors import DataError
 
 
@@ -85,16 +86,7 @@ def say_unlisted(folder: Path, listing: Listing, listed: dict[str, list[str]]) -
 def _columns(
     line: bytes, folder: Path, listing: Listing, where: str
 ) -> tuple[str, str]:
-    try:
-        columns = line.decode("utf-8").split("\t")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where} is not UTF-8: {error.reason}.") from error
-    if len(columns) != 2:
-        raise DataError(
-            f"{where} must hold two columns, `file<TAB>{listing.text}`; it has "
-            f"{len(columns)}."
-        )
-    name, text = (column.strip() for column in columns)
+    name, text = two_columns(line, where, f"file<TAB>{listing.text}")
     if not listing.words(text):
         raise DataError(f"{where} has a {listing.text} without a word.")
     key = Path(name).as_posix()

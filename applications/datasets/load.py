@@ -62,8 +62,7 @@ def load(
     with quiet_tfds():
         builder = _builder(name, data_dir)
         keys = _text_keys(name, builder.info)
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
+        prepare(name, builder, _INSTEAD)
     require_known(f"split of {name}", split, builder.info.splits)
     rows = builder.as_dataset(
         split=split, read_config=tfds.ReadConfig(try_autocache=False)

@@ -91,8 +91,7 @@ def load_audio(
     with quiet_tfds():
         builder = _builder(name, data_dir)
         audio, label = _keys(name, builder.info)
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
+        prepare(name, builder, _INSTEAD)
         rows = builder.as_dataset(
             split=labelled.parts(builder, label)[split],
             read_config=tfds.ReadConfig(try_autocache=False),

@@ -12,11 +12,12 @@ from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
     is_folder,
+    parts_named,
     prepare,
     quiet_tfds,
     stated_licence,
 )
-from applications.errors import require_known, unknown
+from applications.errors import require_known
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -73,8 +74,7 @@ def load_captions(
     with quiet_tfds():
         builders = [_checked_builder(one, data_dir) for one in names]
         for one, builder in zip(names, builders, strict=True):
-            if not builder.is_prepared():
-                prepare(one, builder, _INSTEAD)
+            prepare(one, builder, _INSTEAD)
     parts = [
         _rows(builder, split).map(functools.partial(_marked, name=one))
         for one, builder in zip(names, builders, strict=True)
@@ -144,12 +144,9 @@ def _has_captions(features: "tfds.features.FeaturesDict") -> bool:
 def _rows(builder: "tfds.core.DatasetBuilder", split: str) -> "tf.data.Dataset":
     import tensorflow_datasets as tfds
 
-    there = [part for part in _PARTS[split] if part in builder.info.splits]
-    if not there:
-        raise unknown(f"split of {builder.name}", split, builder.info.splits)
     key = "key" if "key" in builder.info.features else "image/filename"
     rows = builder.as_dataset(
-        split=_JOINT.join(there),
+        split=parts_named(_PARTS[split], builder.name, split, builder),
         decoders=tfds.decode.PartialDecoding(
             dict.fromkeys(("image", "captions", key), True),
             decoders={"image": tfds.decode.SkipDecoding()},

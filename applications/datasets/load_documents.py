@@ -8,6 +8,7 @@ from applications.datasets.errors import DataError
 from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
+    is_folder,
     prepare,
     quiet_tfds,
     stated_licence,
@@ -58,8 +59,7 @@ def load_documents(
     with quiet_tfds():
         builder = _builder(name, data_dir)
         _check_text(name, builder.info.features)
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
+        prepare(name, builder, _INSTEAD)
         part = labelled.parts_of(builder.info.splits)[split]
         rows = builder.as_dataset(
             split=part,
@@ -78,8 +78,7 @@ def licence(name: str, data_dir: Path | str | None = None) -> str:
 
 def _builder(name: str, data_dir: Path | str | None) -> "tfds.core.DatasetBuilder":
     """Make the builder of `name`, which needs no network yet."""
-    is_path = name.startswith((".", "/", "~")) or (name and Path(name).is_dir())
-    if name not in OURS and (is_path or name.endswith(".txt")):
+    if is_folder(name, OURS) or name.endswith(".txt"):
         from applications.datasets.text_files import TextFiles, config_of
 
         config = config_of(Path(name).expanduser())

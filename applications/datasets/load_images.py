@@ -89,8 +89,7 @@ def load_images(
     with quiet_tfds():
         builder = _builder(name, data_dir)
         image, label = _keys(name, builder.info)
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
+        prepare(name, builder, _INSTEAD)
         part = labelled.parts(builder, label)[split]
     rows = builder.as_dataset(
         split=part,

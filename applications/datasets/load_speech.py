@@ -7,12 +7,13 @@ from applications.datasets.pairs import SPLITS
 from applications.datasets.preparation import (
     find_builder,
     is_folder,
+    parts_named,
     prepare,
     quiet_tfds,
     stated_licence,
     supervised_keys,
 )
-from applications.errors import require_known, unknown
+from applications.errors import require_known
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -29,7 +30,6 @@ OTHERS = (
 )
 
 _INSTEAD = "Use fillets_speech/cs from Debian packages, or recordings of your own."
-_JOINT = "+"
 
 # What the parts of a split are called. LibriSpeech's usual numbers are those of the
 # clean half, by which its models are chosen too.
@@ -91,13 +91,10 @@ def load_speech(
     with quiet_tfds():
         builder = _builder(name, data_dir)
         audio, text = _keys(name, builder.info)
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
-        there = [part for part in _PARTS[split] if part in builder.info.splits]
-        if not there:
-            raise unknown(f"split of {name}", split, builder.info.splits)
+        prepare(name, builder, _INSTEAD)
         rows = builder.as_dataset(
-            split=_JOINT.join(there), read_config=tfds.ReadConfig(try_autocache=False)
+            split=parts_named(_PARTS[split], name, split, builder),
+            read_config=tfds.ReadConfig(try_autocache=False),
         )
     key = next((key for key in ("key", "id") if key in builder.info.features), None)
     return rows.map(

@@ -88,8 +88,7 @@ def load_texts(
         text, label = _keys(name, builder.info)
         further = getattr(builder, "FURTHER_TESTS", ())
         require_known("split", split, (*SPLITS, *further))
-        if not builder.is_prepared():
-            prepare(name, builder, _INSTEAD)
+        prepare(name, builder, _INSTEAD)
         part = split if split in further else labelled.parts(builder, label)[split]
     rows = builder.as_dataset(
         split=part, read_config=tfds.ReadConfig(try_autocache=False)

@@ -87,6 +87,26 @@ def supervised_keys(
     raise DataError(f"{name} is no set of {what}; its examples hold {holds}.")
 
 
+def parts_named(
+    names: Sequence[str], name: str, split: str, builder: "tfds.core.DatasetBuilder"
+) -> str:
+    """Return which parts of a prepared set, joined, are a split.
+
+    Args:
+        names: What parts of the split are called in one set or another.
+        name: The set as an error shall call it.
+        split: The split as the user called it.
+        builder: Its builder.
+
+    Raises:
+        UserError: The set has none of them.
+    """
+    there = [part for part in names if part in builder.info.splits]
+    if not there:
+        raise unknown(f"split of {name}", split, builder.info.splits)
+    return "+".join(there)
+
+
 def _our_class(module: str, class_name: str) -> type["tfds.core.DatasetBuilder"]:
     return getattr(
         importlib.import_module(f"applications.datasets.{module}"), class_name
@@ -109,7 +129,7 @@ def is_online(builder_class: type["tfds.core.DatasetBuilder"]) -> bool:
 
 
 def prepare(name: str, builder: "tfds.core.DatasetBuilder", instead: str) -> None:
-    """Make the files of a set, asking first whether the network answers.
+    """Make the files of a set that has none, if the network answers where it must.
 
     Args:
         name: The set as the user called it.
@@ -120,6 +140,8 @@ def prepare(name: str, builder: "tfds.core.DatasetBuilder", instead: str) -> Non
         DataError: The network does not answer, a download fails or is left to the user,
             or the files cannot be made.
     """
+    if builder.is_prepared():
+        return
     by_hand = bool(builder.MANUAL_DOWNLOAD_INSTRUCTIONS)  # may need no network
     online = is_online(type(builder)) and not by_hand
     if online and not _any_answers(builder.url_infos):

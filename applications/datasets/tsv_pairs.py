@@ -8,6 +8,7 @@ from pathlib import Path
 import tensorflow_datasets as tfds
 
 from applications.datasets.builder import TranslationBuilder
+from applications.datasets.columns import two_columns
 from applications.datasets.errors import DataError
 from applications.datasets.pairs import Pair
 
@@ -66,16 +67,7 @@ def read(path: Path) -> list[Pair]:
 
 
 def _pair(line: bytes, where: str) -> Pair:
-    try:
-        columns = line.decode("utf-8").split("\t")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where} is not UTF-8: {error.reason}.") from error
-    if len(columns) != 2:
-        raise DataError(
-            f"{where} must hold two columns, `source<TAB>target`; it has "
-            f"{len(columns)}."
-        )
-    source, target = (column.strip() for column in columns)
+    source, target = two_columns(line, where, "source<TAB>target")
     if not (source and target):
         raise DataError(f"{where} has an empty source or target.")
     return Pair(source, source, target)

@@ -1,13 +1,13 @@
 """The classification task: data, models, metrics, explanation and export."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
 from applications.classification import noted
-from applications.classification.objective import objective
+from applications.classification.application import ClassifierApplication
 from applications.datasets.load_images import ImageSet
 from applications.errors import UserError, told_to_users
 from applications.image_classification import evaluation, explanation, export
@@ -15,16 +15,15 @@ from applications.image_classification.classifier import Classifier
 from applications.image_classification.presets import ImageClassificationConfig
 from applications.images import networks
 from applications.images.batches import ImageData
-from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.application import TrainBatches
 from applications.pipeline.run import Run
 from keras_attention import models
 
 
-class ImageClassification(Application[ImageClassificationConfig, ImageData]):
+class ImageClassification(ClassifierApplication[ImageClassificationConfig, ImageData]):
     """Images to one of a few classes."""
 
     name: ClassVar[str] = "image_classification"
-    quality: ClassVar[Quality] = Quality("val_accuracy", higher_is_better=True)
 
     def about(self, config: ImageClassificationConfig) -> str:
         data = ImageData(config.data)
@@ -56,9 +55,6 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
         print(f"{train.examples} training images in {train.count} batches")
         return TrainBatches(train.count, train.epoch)
 
-    def validation_batches(self, config: ImageClassificationConfig, data: ImageData):
-        return data.validation
-
     # ---------------------------------------------------------------------- model
 
     def build_model(
@@ -85,10 +81,8 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
             )
         return _at_resolution(model, data.image_shape)
 
-    def objective(
-        self, config: ImageClassificationConfig, data: ImageData
-    ) -> dict[str, Any]:
-        return objective(config.train)
+    def classifier(self, data: ImageData, model: keras.Model) -> Classifier:
+        return Classifier(model, data)
 
     # --------------------------------------------------------------------- stages
 
@@ -100,15 +94,6 @@ class ImageClassification(Application[ImageClassificationConfig, ImageData]):
         run: Run,
     ) -> dict[str, Any]:
         return evaluation.evaluate(config, data, model, run)
-
-    def predict(
-        self,
-        config: ImageClassificationConfig,
-        data: ImageData,
-        model: keras.Model,
-        inputs: Sequence[str],
-    ) -> Iterable[str]:
-        yield from Classifier(model, data).describe(inputs)
 
     def explain(
         self,

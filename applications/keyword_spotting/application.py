@@ -1,29 +1,28 @@
 """The keyword task: data, models, metrics, explanation and export."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
 from applications.classification import noted
-from applications.classification.objective import objective
+from applications.classification.application import ClassifierApplication
 from applications.datasets.load_audio import AudioSet
 from applications.errors import UserError, require_known, told_to_users
 from applications.keyword_spotting import evaluation, explanation, export
 from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData, described
 from applications.keyword_spotting.presets import KeywordSpottingConfig
-from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.application import TrainBatches
 from applications.pipeline.run import Run
 from keras_attention import layers, models
 
 
-class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
+class KeywordSpotting(ClassifierApplication[KeywordSpottingConfig, ClipData]):
     """Short recordings to one of a few words."""
 
     name: ClassVar[str] = "keyword_spotting"
-    quality: ClassVar[Quality] = Quality("val_accuracy", higher_is_better=True)
 
     def about(self, config: KeywordSpottingConfig) -> str:
         found = described(config.data)
@@ -52,9 +51,6 @@ class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
         train = data.train
         print(f"{train.examples} training clips in {train.count} batches")
         return TrainBatches(train.count, train.epoch)
-
-    def validation_batches(self, config: KeywordSpottingConfig, data: ClipData):
-        return data.validation
 
     # ---------------------------------------------------------------------- model
 
@@ -91,10 +87,8 @@ class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
             )
         return model
 
-    def objective(
-        self, config: KeywordSpottingConfig, data: ClipData
-    ) -> dict[str, Any]:
-        return objective(config.train)
+    def classifier(self, data: ClipData, model: keras.Model) -> Classifier:
+        return Classifier(model, data.reader, data.class_names)
 
     # --------------------------------------------------------------------- stages
 
@@ -106,15 +100,6 @@ class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
         run: Run,
     ) -> dict[str, Any]:
         return evaluation.evaluate(config, data, model, run)
-
-    def predict(
-        self,
-        config: KeywordSpottingConfig,
-        data: ClipData,
-        model: keras.Model,
-        inputs: Sequence[str],
-    ) -> Iterable[str]:
-        yield from Classifier(model, data.reader, data.class_names).describe(inputs)
 
     def explain(
         self,
@@ -133,7 +118,7 @@ class KeywordSpotting(Application[KeywordSpottingConfig, ClipData]):
         model: keras.Model,
         directory: Path,
     ) -> dict[str, Any]:
-        classifier = Classifier(model, data.reader, data.class_names)
+        classifier = self.classifier(data, model)
         export.export(classifier, directory)
         export.check(directory, data, classifier)
         return {}

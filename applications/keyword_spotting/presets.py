@@ -22,10 +22,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from applications.audio.config import FrontEndConfig, SoundAugmentationConfig
+from applications.classification.sizes import require_sizes
 from applications.errors import (
-    require,
-    require_fraction,
-    require_heads,
     require_positive,
 )
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
@@ -75,16 +73,8 @@ class ModelConfig:
     )
 
     def __post_init__(self) -> None:
-        require_positive(
-            self, "hidden_dim", "intermediate_dim", "num_layers", "num_heads"
-        )
-        require_fraction(self, "dropout")
-        if self.kind == "keyword_transformer":
-            require_heads(self)
-        require(
-            self.kind != "temporal_attention" or self.hidden_dim % 2 == 0,
-            "`hidden_dim` must be even: half for each direction of the GRU.",
-            hidden_dim=self.hidden_dim,
+        require_sizes(
+            self, transformer="keyword_transformer", recurrent="temporal_attention"
         )
 
 

@@ -1,17 +1,17 @@
 """The classification task: data, models, metrics, explanation and export."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import keras
 
 from applications.classification import noted
-from applications.classification.objective import objective
+from applications.classification.application import ClassifierApplication
 from applications.datasets.load_texts import TextSet
 from applications.errors import require_known, told_to_users
 from applications.pipeline import files
-from applications.pipeline.application import Application, Quality, TrainBatches
+from applications.pipeline.application import TrainBatches
 from applications.pipeline.run import Run
 from applications.text import vocabulary
 from applications.text_classification import evaluation, explanation, export
@@ -24,11 +24,10 @@ from keras_attention import layers, models
 VOCABULARY = "vocabulary.model"
 
 
-class TextClassification(Application[TextClassificationConfig, TextData]):
+class TextClassification(ClassifierApplication[TextClassificationConfig, TextData]):
     """Short texts to one of a few classes."""
 
     name: ClassVar[str] = "text_classification"
-    quality: ClassVar[Quality] = Quality("val_accuracy", higher_is_better=True)
 
     def about(self, config: TextClassificationConfig) -> str:
         found = described(config.data)
@@ -65,9 +64,6 @@ class TextClassification(Application[TextClassificationConfig, TextData]):
         )
         return TrainBatches(train.count, lambda e: train.epoch(e).map(data.labelled))
 
-    def validation_batches(self, config: TextClassificationConfig, data: TextData):
-        return data.validation
-
     # ---------------------------------------------------------------------- model
 
     def build_model(
@@ -89,10 +85,8 @@ class TextClassification(Application[TextClassificationConfig, TextData]):
                 attention=sizes.attention,
             )
 
-    def objective(
-        self, config: TextClassificationConfig, data: TextData
-    ) -> dict[str, Any]:
-        return objective(config.train)
+    def classifier(self, data: TextData, model: keras.Model) -> Classifier:
+        return Classifier(model, data.reader, data.class_names)
 
     # --------------------------------------------------------------------- stages
 
@@ -104,15 +98,6 @@ class TextClassification(Application[TextClassificationConfig, TextData]):
         run: Run,
     ) -> dict[str, Any]:
         return evaluation.evaluate(config, data, model, run)
-
-    def predict(
-        self,
-        config: TextClassificationConfig,
-        data: TextData,
-        model: keras.Model,
-        inputs: Sequence[str],
-    ) -> Iterable[str]:
-        yield from Classifier(model, data.reader, data.class_names).describe(inputs)
 
     def explain(
         self,
@@ -131,7 +116,7 @@ class TextClassification(Application[TextClassificationConfig, TextData]):
         model: keras.Model,
         directory: Path,
     ) -> dict[str, Any]:
-        classifier = Classifier(model, data.reader, data.class_names)
+        classifier = self.classifier(data, model)
         export.export(classifier, directory)
         texts = data.texts("test").texts[: export.CHECKED_TEXTS]
         export.check(directory, texts, classifier)

@@ -18,12 +18,8 @@ Paper: a bidirectional recurrent network with additive attention on IMDB (Maas e
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.errors import (
-    require,
-    require_fraction,
-    require_heads,
-    require_positive,
-)
+from applications.classification.sizes import require_sizes
+from applications.errors import require, require_positive
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Kind = Literal["self_attention", "additive_pooling", "transformer", "mean_embeddings"]
@@ -74,17 +70,7 @@ class ModelConfig:
     )
 
     def __post_init__(self) -> None:
-        require_positive(
-            self, "hidden_dim", "intermediate_dim", "num_layers", "num_heads"
-        )
-        require_fraction(self, "dropout")
-        if self.kind == "transformer":
-            require_heads(self)
-        require(
-            self.kind != "additive_pooling" or self.hidden_dim % 2 == 0,
-            "`hidden_dim` must be even: half for each direction of the GRU.",
-            hidden_dim=self.hidden_dim,
-        )
+        require_sizes(self, transformer="transformer", recurrent="additive_pooling")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load as loading
-from applications.datasets import preparation
 from applications.datasets.load import OURS, licence, load
 from applications.errors import UserError
 
@@ -89,14 +88,9 @@ def test_our_builders_are_found_by_name(name, tmp_path):
         ("xsum", ("document", "summary")),
     ],
 )
-def test_online_sets_become_pairs(name, keys, tmp_path, monkeypatch):
+def test_online_sets_become_pairs(name, keys, tmp_path, pretend_prepared):
     """Shapes only: the network is never asked."""
-
-    def prepare(name, builder, instead):
-        split = tfds.core.SplitInfo(name="validation", shard_lengths=[3], num_bytes=0)
-        builder.info.set_splits(tfds.core.SplitDict([split]))
-
-    monkeypatch.setattr(loading, "prepare", prepare)
+    pretend_prepared(loading, {"validation": 3})
     with tfds.testing.mock_data(num_examples=3):
         rows = list(tfds.as_numpy(load(name, "validation", tmp_path)))
         builder = loading._builder(name, tmp_path)
@@ -109,11 +103,8 @@ def test_online_sets_become_pairs(name, keys, tmp_path, monkeypatch):
         }
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load("ted_hrlr_translate/pt_to_en", "train", tmp_path)
     assert "libreoffice_help/en-de" in one_line(error)

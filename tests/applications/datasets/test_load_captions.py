@@ -139,11 +139,8 @@ def test_coco_becomes_files_captions_and_keys_in_karpathys_parts(tmp_path):
     assert decode(row["image"]).shape == (3, 5, 3)
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_captions("coco_captions", "train", tmp_path)
     assert "Use emoji+tuxpaint_stamps" in one_line(error)

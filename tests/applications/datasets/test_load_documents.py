@@ -6,7 +6,6 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load_documents as loading
-from applications.datasets import preparation
 from applications.datasets.load_documents import licence, load_documents
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
@@ -49,17 +48,9 @@ def test_a_folder_of_files_is_read(tmp_path):
     assert sum(map(len, parts)) == 60
 
 
-def test_an_online_set_becomes_documents(tmp_path, monkeypatch):
+def test_an_online_set_becomes_documents(tmp_path, pretend_prepared):
     """Shapes only: the network is never asked."""
-
-    def prepare(name, builder, instead):
-        splits = [
-            tfds.core.SplitInfo(name=split, shard_lengths=[100], num_bytes=0)
-            for split in ("train", "test")
-        ]
-        builder.info.set_splits(tfds.core.SplitDict(splits))
-
-    monkeypatch.setattr(loading, "prepare", prepare)
+    pretend_prepared(loading, dict.fromkeys(("train", "test"), 100))
     with tfds.testing.mock_data(num_examples=3):
         for split in SPLITS:
             rows = list(load_documents("lm1b", split, tmp_path))
@@ -72,11 +63,8 @@ def test_licences_are_stated(file, tmp_path):
     assert licence("jane_austen", tmp_path).startswith("Public domain")
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_documents("lm1b", "train", tmp_path)
     assert "Use jane_austen from a Debian package" in one_line(error)

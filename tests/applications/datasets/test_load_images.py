@@ -6,7 +6,6 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load_images as loading
-from applications.datasets import preparation
 from applications.datasets.load_images import describe, load_images
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
@@ -51,18 +50,11 @@ def test_fashion_mnist_is_ours(tmp_path):
 
 
 @pytest.fixture
-def counted(monkeypatch):
+def counted(pretend_prepared):
     """Sets that are not there count as prepared, of the sizes that are given."""
 
     def prepare_as(**sizes):
-        def prepare(name, builder, instead):
-            splits = [
-                tfds.core.SplitInfo(name=split, shard_lengths=[size], num_bytes=0)
-                for split, size in sizes.items()
-            ]
-            builder.info.set_splits(tfds.core.SplitDict(splits))
-
-        monkeypatch.setattr(loading, "prepare", prepare)
+        pretend_prepared(loading, sizes)
 
     return prepare_as
 
@@ -84,11 +76,8 @@ def test_online_sets_become_files(name, classes, tmp_path, counted):
         assert decode(row["image"]).shape == (32, 32, 3)
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_images("cifar10", "train", tmp_path)
     assert "Use fashion_mnist from a Debian package" in one_line(error)

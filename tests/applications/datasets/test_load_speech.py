@@ -95,11 +95,8 @@ def test_librispeech_becomes_samples_and_lower_case(tmp_path):
     assert row["audio"].tolist() == [0, 1, 2, 3]
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_speech("librispeech", "train", tmp_path)
     assert "Use fillets_speech/cs from Debian packages" in one_line(error)

@@ -6,7 +6,6 @@ import pytest
 import tensorflow_datasets as tfds
 
 from applications.datasets import load_texts as loading
-from applications.datasets import preparation
 from applications.datasets.load_texts import describe, load_texts
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
@@ -51,17 +50,9 @@ def test_sets_are_described(file, tmp_path):
     assert describe("vader", tmp_path / "data") == vader
 
 
-def test_an_online_set_becomes_texts(tmp_path, monkeypatch):
+def test_an_online_set_becomes_texts(tmp_path, pretend_prepared):
     """Shapes only: the network is never asked."""
-
-    def prepare(name, builder, instead):
-        splits = [
-            tfds.core.SplitInfo(name=split, shard_lengths=[100], num_bytes=0)
-            for split in ("train", "test", "unsupervised")
-        ]
-        builder.info.set_splits(tfds.core.SplitDict(splits))
-
-    monkeypatch.setattr(loading, "prepare", prepare)
+    pretend_prepared(loading, dict.fromkeys(("train", "test", "unsupervised"), 100))
     with tfds.testing.mock_data(num_examples=3):
         assert describe("imdb_reviews", tmp_path).class_names == ("neg", "pos")
         rows = list(load_texts("imdb_reviews", "validation", tmp_path))
@@ -69,11 +60,8 @@ def test_an_online_set_becomes_texts(tmp_path, monkeypatch):
     assert all(set(row) == {"text", "label"} for row in rows)
 
 
-def test_without_network_an_online_set_fails_at_once(tmp_path, monkeypatch):
-    def unreachable(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(preparation.urllib.request, "urlopen", unreachable)
+@pytest.mark.usefixtures("no_network")
+def test_without_network_an_online_set_fails_at_once(tmp_path):
     with pytest.raises(UserError, match="the network does not answer") as error:
         load_texts("imdb_reviews", "train", tmp_path)
     assert "Use vader from a PyPI package" in one_line(error)
