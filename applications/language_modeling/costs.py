@@ -160,13 +160,15 @@ def measure(config: LanguageConfig, seconds: float = SECONDS) -> Cost:
     from applications.pipeline import memory
 
     data = config.data
-    step = _step(config)
-    step(np.ones((1, _WARM_UP + 1), "int32"))
+    model = _compiled(config)
+    _train(model, np.ones((1, _WARM_UP + 1), "int32"))
+    # A second length would make TensorFlow forget lengths, and attention its short cuts.
+    model.make_train_function(force=True)
     shape = (data.rows_per_batch, data.length + 1)
     rows = np.random.default_rng(0).integers(4, data.vocabulary_size, shape, "int32")
     before = memory.start_of_growth()
-    step(rows)  # is traced
-    times = _timed(lambda: step(rows), seconds)
+    _train(model, rows)  # is traced
+    times = _timed(lambda: _train(model, rows), seconds)
     tokens = data.rows_per_batch * data.length
     return Cost(tokens / float(np.median(times)), memory.growth_since(before))
 
@@ -180,8 +182,12 @@ def _timed(step: Any, seconds: float) -> list[float]:
     return times
 
 
-def _step(config: LanguageConfig) -> Any:
+def _train(model: Any, rows: Any) -> None:
     """A training step of rows `(B, T + 1)`, as `fit` makes it."""
+    model.train_on_batch(rows[:, :-1], rows[:, 1:])
+
+
+def _compiled(config: LanguageConfig) -> Any:
     import keras
 
     from applications.language_modeling import networks
@@ -195,7 +201,7 @@ def _step(config: LanguageConfig) -> Any:
         loss=losses.MaskedCrossentropy(),
         jit_compile=config.train.jit_compile,
     )
-    return lambda rows: model.train_on_batch(rows[:, :-1], rows[:, 1:])
+    return model
 
 
 if __name__ == "__main__":
