@@ -162,7 +162,7 @@ def measure(config: LanguageConfig, seconds: float = SECONDS) -> Cost:
     data = config.data
     model = _compiled(config)
     _train(model, np.ones((1, _WARM_UP + 1), "int32"))
-    # A second length would make TensorFlow forget lengths, and attention its short cuts.
+    # A second length makes TensorFlow forget lengths, and attention its short cuts.
     model.make_train_function(force=True)
     shape = (data.rows_per_batch, data.length + 1)
     rows = np.random.default_rng(0).integers(4, data.vocabulary_size, shape, "int32")
