@@ -4,7 +4,7 @@ import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import keras
 from keras import ops
@@ -21,7 +21,21 @@ from keras_attention.errors import positive_integer, require
 
 Tensor = Any
 State = Any
-Step = Callable[[Tensor, State], tuple[Tensor, State]]
+Step = Callable[[Tensor, State], tuple[Any, State]]
+
+
+class LogScores(NamedTuple):
+    """What a step may return in place of logits: numbers to be added as they are.
+
+    For models whose tokens have scores that do not sum to 1, such as those of two
+    models together (`JointCTC`). Made to, they would forget how well a hypothesis as a
+    whole pleases both.
+
+    Attributes:
+        values: (B, V), none above 0.
+    """
+
+    values: Tensor
 
 
 @runtime_checkable
@@ -40,7 +54,10 @@ class Decodable(Protocol):
         """The state before the first token."""
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits (B, V) of the token that follows `tokens` (B,), and the next state."""
+        """Logits (B, V) of the token that follows `tokens` (B,), and the next state.
+
+        `LogScores` in place of logits are taken as log-probabilities.
+        """
 
 
 class Search(abc.ABC):
@@ -213,11 +230,12 @@ class Search(abc.ABC):
         )
         return prompt
 
-    def _normalize(self, logits: Tensor) -> Tensor:
+    def _normalize(self, logits: Tensor | LogScores) -> Tensor:
         """Log-probabilities (B, K, V) in float32 of logits (B * K, V)."""
-        logits = ops.cast(logits, "float32")
+        as_they_are = isinstance(logits, LogScores)
+        logits = ops.cast(logits.values if as_they_are else logits, "float32")
         logits = ops.reshape(logits, (-1, self.num_beams, ops.shape(logits)[-1]))
-        return ops.log_softmax(logits, axis=-1)
+        return logits if as_they_are else ops.log_softmax(logits, axis=-1)
 
     def _rows(self, parents: Tensor) -> Tensor:
         """Rows of the state (B * K,) that belong to `parents` (B, K)."""

@@ -56,17 +56,22 @@ batches = [
 ]
 model = tf.saved_model.load(directory)
 
+def plain(x):
+    if isinstance(x, list):
+        return [plain(one) for one in x]
+    return x.decode() if isinstance(x, bytes) else x
+
 def answer(ask, batch):
     takes = ask.structured_input_signature[1]
     beside = {k: tf.constant(x) for k, x in asked["beside"].items() if k in takes}
     if not isinstance(batch, dict):
         (name,) = set(takes) - set(beside)
         batch = {name: batch}
-    batch = {k: tf.constant(x, takes[k].dtype) for k, x in batch.items()}
+    batch = {k: tf.constant(x, takes[k].dtype) for k, x in batch.items() if k in takes}
     found = ask(**batch, **beside)
     return {
-        key: [x.decode() if isinstance(x, bytes) else x for x in value.numpy().tolist()]
-        for key, value in found.items() if value.shape.rank == 1
+        key: plain(value.numpy().tolist())
+        for key, value in found.items() if value.shape.rank in asked["ranks"]
     }
 
 json.dump(
@@ -81,6 +86,7 @@ def ask_alone(
     batches: Sequence[Sequence[str | bytes | float] | Mapping[str, Any]],
     endpoints: Sequence[str],
     beside: Mapping[str, int] | None = None,
+    ranks: Sequence[int] = (1,),
 ) -> dict[str, list[dict[str, list]]]:
     """Answers of a SavedModel in a fresh process without this package.
 
@@ -90,14 +96,17 @@ def ask_alone(
     Args:
         directory: The SavedModel.
         batches: Inputs, a list per call: texts, the bytes of files, or numbers. Or
-            by name: NumPy arrays of numbers, one for each tensor that is taken.
+            by name: NumPy arrays of numbers or texts, of which each endpoint is
+            given those that it takes.
         endpoints: Names of signatures; with lists, each takes one tensor `(B,)` of
             strings or of float32.
         beside: Further inputs, int32 scalars such as a seed, for the endpoints that
             take them.
+        ranks: Of the outputs that are returned: 1 for one number or string per input,
+            2 for a row of them.
 
     Returns:
-        For each endpoint, per batch, every output of one number or string per input.
+        For each endpoint, per batch, every output of such a rank, as lists.
 
     Raises:
         RuntimeError: the process failed; its error output is in the message.
@@ -106,7 +115,9 @@ def ask_alone(
     encoded = [_encoded_batch(batch) for batch in batches]
     process = subprocess.run(
         command,
-        input=json.dumps({"batches": encoded, "beside": dict(beside or {})}),
+        input=json.dumps(
+            {"batches": encoded, "beside": dict(beside or {}), "ranks": list(ranks)}
+        ),
         capture_output=True,
         text=True,
         check=False,

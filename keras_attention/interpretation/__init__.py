@@ -7,11 +7,13 @@ from keras_attention.interpretation.alignment import (
     Word,
     copied_words,
     copy_alignment,
+    diagonality,
     entropy,
     word_scores,
     words,
 )
 from keras_attention.interpretation.capture import Record, capture, recording
+from keras_attention.interpretation.ctc_alignment import ctc_alignment
 from keras_attention.interpretation.gates import channel_gates, position_gates
 from keras_attention.interpretation.grad_cam import grad_cam
 from keras_attention.interpretation.gradient_times_input import gradient_times_input
@@ -35,6 +37,8 @@ __all__ = [
     "class_token_maps",
     "copied_words",
     "copy_alignment",
+    "ctc_alignment",
+    "diagonality",
     "entropy",
     "grad_cam",
     "gradient_times_input",

@@ -288,3 +288,45 @@ def entropy(scores: Any, mask: Any = None) -> np.ndarray:
     defined = (allowed > 1) & (scores.sum(axis=-1) > 0)
     largest = np.log(np.where(defined, allowed, 2))
     return np.where(defined, np.minimum(spread / largest, 1.0), np.nan)
+
+
+def diagonality(scores: Any) -> np.ndarray:
+    """How near attention keeps to the diagonal: 1 on it, about 0.55 where it is even.
+
+    For outputs that follow their inputs in order, such as text and speech. Row `t` of T
+    has its place on the diagonal at `t / (T - 1)` of the length; its mean distance to
+    that, weighted by the scores, counts as a share of the largest distance possible.
+    Right attention need not reach 1: nobody speaks evenly, and there is silence at both
+    ends. So compare heads and models on the same clips.
+
+    Args:
+        scores: `(..., T, S)`, after the softmax, without padding. Rows need not sum to
+            1; those without weight are left out.
+
+    Returns:
+        `(...)`, the mean over rows; NaN where there are fewer than two rows or keys, or
+        no weight.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention.interpretation import diagonality
+        >>> float(diagonality(np.eye(3))), float(diagonality(np.eye(3)[::-1]))
+        (1.0, 0.3333333333333333)
+
+    Source:
+        Made for cross-attention after the measure that Zhang et al. 2021,
+        arXiv:2011.04906, have for self-attention.
+    """
+    scores = keras.ops.convert_to_numpy(scores).astype("float64")
+    T, S = scores.shape[-2:]
+    if min(T, S) < 2:
+        return np.full(scores.shape[:-2], np.nan)
+    diagonal = np.arange(T)[:, None] / (T - 1)
+    distance = np.abs(np.arange(S) / (S - 1) - diagonal)  # (T, S)
+    distance = distance / np.maximum(diagonal, 1 - diagonal)
+    weight = scores.sum(axis=-1)
+    has_weight = weight > 0
+    off = (scores * distance).sum(axis=-1) / np.where(has_weight, weight, 1.0)
+    count = has_weight.sum(axis=-1)
+    mean = np.where(has_weight, off, 0.0).sum(axis=-1) / np.maximum(count, 1)
+    return np.where(count > 0, 1 - mean, np.nan)

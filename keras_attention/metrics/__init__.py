@@ -20,8 +20,27 @@ from keras_attention.metrics.classification import (
     confusion_matrix,
     predicted_classes,
 )
+from keras_attention.metrics.error_rate import (
+    ErrorRate,
+    character_error_rate,
+    error_rate_difference,
+    error_rate_interval,
+    word_error_rate,
+)
+from keras_attention.metrics.impossible_labels import ImpossibleLabels
 from keras_attention.metrics.meteor import java_is_present, meteor
 from keras_attention.metrics.perplexity import Perplexity
+from keras_attention.metrics.ranking import (
+    PopularityBias,
+    Ranks,
+    coverage,
+    hit_rate,
+    mean_reciprocal_rank,
+    ndcg,
+    popularity_bias,
+    ranks,
+    top_items,
+)
 from keras_attention.metrics.roc_auc import roc_auc
 from keras_attention.metrics.rouge import (
     RougeScore,
@@ -43,8 +62,12 @@ __all__ = [
     "CaptionScore",
     "ClassScores",
     "Difference",
+    "ErrorRate",
+    "ImpossibleLabels",
     "LengthBucket",
     "Perplexity",
+    "PopularityBias",
+    "Ranks",
     "RougeScore",
     "Score",
     "TopKAccuracy",
@@ -54,18 +77,29 @@ __all__ = [
     "bootstrap_difference",
     "calibration_error",
     "caption_scores",
+    "character_error_rate",
     "chrf",
     "class_scores",
     "confusion_matrix",
+    "coverage",
+    "error_rate_difference",
+    "error_rate_interval",
+    "hit_rate",
     "java_is_present",
+    "mean_reciprocal_rank",
     "meteor",
+    "ndcg",
     "normalized_caption",
     "paired_bootstrap",
+    "popularity_bias",
     "predicted_classes",
+    "ranks",
     "roc_auc",
     "rouge",
     "rouge_difference",
     "rouge_tokens",
+    "top_items",
     "top_k_accuracy",
     "top_k_hits",
+    "word_error_rate",
 ]

@@ -16,6 +16,8 @@ def top_k_hits(labels: Tensor, scores: Tensor, k: int = 1) -> Tensor:
 
     A label's rank counts itself and every class that is not clearly below it: equal
     scores rank before it and so do NaN ones. A label whose own score is NaN is no hit.
+    For a classifier, which is to name a class: one that cannot decide is wrong.
+    `ranks` takes the mean over the orders of what ties instead, for recommendation.
 
     Args:
         labels: (B,) integers.

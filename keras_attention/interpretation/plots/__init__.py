@@ -28,7 +28,10 @@ from keras_attention.interpretation.plots.regression import (
     weighted_fits,
 )
 from keras_attention.interpretation.plots.scores import MAX_TOKENS, head_panels, heatmap
-from keras_attention.interpretation.plots.sound import attended_spectrogram
+from keras_attention.interpretation.plots.sound import (
+    aligned_spectrogram,
+    attended_spectrogram,
+)
 from keras_attention.interpretation.plots.steps import MAX_STEPS, shaded_steps
 from keras_attention.interpretation.plots.text import MAX_WORDS, shaded_text
 
@@ -38,6 +41,7 @@ __all__ = [
     "MAX_TOKENS",
     "MAX_WORDS",
     "Fit",
+    "aligned_spectrogram",
     "attended_spectrogram",
     "confusion_matrix",
     "film_strip",

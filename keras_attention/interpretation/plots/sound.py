@@ -1,6 +1,6 @@
-"""A sound and, under it, what each moment of it is given."""
+"""A sound and, under it, what each moment of it is given, or says."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from keras_attention.interpretation.plots._figure import (
     POINTS,
     as_array,
     label,
+    labels,
     new_figure,
 )
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _WIDTH = 7.0  # inches
 _ABOVE, _MEASURE = 2.0, 1.1  # of the spectrogram's height, and of a measure's
 _LONGEST_NAME = 60
+_CHARACTER = 0.13  # of the height of a row of an alignment
+_BLANK = "\N{OPEN BOX}"  # shown for a blank, which nobody would see
 
 
 def attended_spectrogram(
@@ -56,12 +59,7 @@ def attended_spectrogram(
         >>> [axes.get_ylabel() for axes in figure.axes], figure.axes[1].get_xlabel()
         (['mel band', ''], 'seconds')
     """
-    frames = as_array(frames)
-    require(
-        frames.ndim == 2 and frames.size > 0,
-        "`frames` must have the shape (T, F), none of them 0.",
-        shape=frames.shape,
-    )
+    frames = _checked(frames)
     lines = {name: np.atleast_2d(as_array(x)) for name, x in measures.items()}
     for name, values in lines.items():
         require(
@@ -72,22 +70,109 @@ def attended_spectrogram(
             shape=values.shape,
             frames=len(frames),
         )
-    ratios = [_ABOVE, *[_MEASURE] * len(lines)]
+    figure, panels = _below(frames, [_MEASURE] * len(lines), title, seconds, band_name)
+    edges = np.arange(len(frames) + 1) * (seconds or 1.0)
+    for axes, (name, values) in zip(panels, lines.items(), strict=True):
+        _draw(axes, edges, name, values)
+    return figure
+
+
+def aligned_spectrogram(
+    frames: Any,
+    alignments: Mapping[str, Any],
+    characters: Sequence[str],
+    title: str | None = None,
+    seconds: float | None = None,
+    band_name: str = "mel band",
+) -> "Figure":
+    """A spectrogram, and below it where in time each character of its text belongs.
+
+    Colors go from 0 to 1 in all panels. Attention that reads as it writes lies on a
+    line from the upper left to the lower right.
+
+    Args:
+        frames: `(T, F)`, the lowest band first.
+        alignments: By name, such as `"head 0"`: `(U, S)` numbers in [0, 1], the share
+            of each place in each character. The S places part the T frames evenly.
+        characters: The U characters; a blank is drawn as an open box.
+        title: Above the picture.
+        seconds: From one frame to the next; without, the axis counts frames.
+        band_name: What the numbers of a frame are.
+
+    Returns:
+        The figure; `figure.axes` are the spectrogram and the alignments in order.
+
+    Raises:
+        ValueError: for frames of another shape, or alignments that are not one number
+            in [0, 1] for every character and place.
+
+    Examples:
+        >>> import numpy as np
+        >>> from keras_attention.interpretation import plots
+        >>> figure = plots.aligned_spectrogram(
+        ...     np.zeros((8, 3)), {"head 0": np.eye(2)}, ["a", " "]
+        ... )
+        >>> [label.get_text() for label in figure.axes[1].get_yticklabels()]
+        ['a', '␣']
+    """
+    frames = _checked(frames)
+    panels = {name: as_array(x) for name, x in alignments.items()}
+    for name, values in panels.items():
+        require(
+            values.ndim == 2
+            and values.size > 0
+            and len(values) == len(characters)
+            and bool((values >= 0).all() and (values <= 1.01).all()),
+            f"The alignment {name!r} must be a number in [0, 1] for every character "
+            "and place.",
+            shape=values.shape,
+            characters=len(characters),
+        )
+    height = max(_MEASURE, _CHARACTER * len(characters))
+    figure, below = _below(frames, [height] * len(panels), title, seconds, band_name)
+    end = len(frames) * (seconds or 1.0)
+    shown = [_BLANK if one == " " else one for one in labels(characters)]
+    for axes, (name, values) in zip(below, panels.items(), strict=True):
+        place = {"extent": (0, end, len(values) - 0.5, -0.5), "aspect": "auto"}
+        axes.imshow(values, vmin=0, vmax=1, cmap="viridis", **place)
+        _name(axes, name)
+        axes.set_yticks(range(len(shown)), shown, parse_math=False)
+        axes.tick_params(axis="y", length=0, labelsize=POINTS - 3)
+    return figure
+
+
+def _checked(frames: Any) -> np.ndarray:
+    frames = as_array(frames)
+    require(
+        frames.ndim == 2 and frames.size > 0,
+        "`frames` must have the shape (T, F), none of them 0.",
+        shape=frames.shape,
+    )
+    return frames
+
+
+def _below(
+    frames: np.ndarray,
+    heights: Sequence[float],
+    title: str | None,
+    seconds: float | None,
+    band_name: str,
+) -> tuple["Figure", list[Any]]:
+    """A spectrogram with so many empty panels below it, and these."""
+    ratios = [_ABOVE, *heights]
     figure = new_figure(_WIDTH, sum(ratios) + 0.6, title)
     above, *panels = figure.subplots(
         len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios
     )[:, 0]
-    edges = np.arange(len(frames) + 1) * (seconds or 1.0)
-    place = {"extent": (0, edges[-1], 0, frames.shape[1]), "origin": "lower"}
+    end = len(frames) * (seconds or 1.0)
+    place = {"extent": (0, end, 0, frames.shape[1]), "origin": "lower"}
     above.imshow(frames.T, cmap="magma", aspect="auto", **place)
     above.set_ylabel(band_name, fontsize=POINTS - 1)
-    for axes, (name, values) in zip(panels, lines.items(), strict=True):
-        _draw(axes, edges, name, values)
     lowest = [above, *panels][-1]
     lowest.set_xlabel("seconds" if seconds else "frame", fontsize=POINTS - 1)
     for axes in (above, *panels):
         axes.tick_params(labelsize=POINTS - 2)
-    return figure
+    return figure, panels
 
 
 def _draw(axes, edges, name: str, values) -> None:
@@ -100,7 +185,11 @@ def _draw(axes, edges, name: str, values) -> None:
         axes.axhline(0, color="black", linewidth=0.8)
     if not alone:
         axes.legend(fontsize=POINTS - 3, frameon=False, ncols=len(values))
+    _name(axes, name)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _name(axes, name: str) -> None:
     axes.set_title(
         label(name, _LONGEST_NAME), fontsize=POINTS - 1, loc="left", parse_math=False
     )
-    axes.spines[["top", "right"]].set_visible(False)

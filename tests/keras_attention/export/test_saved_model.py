@@ -107,6 +107,15 @@ def test_answers_arrays_by_name(saved):
 
 
 @pytest.mark.slow
+def test_answers_rows_where_they_are_asked_for(saved):
+    """Texts too, by name and in rows; what an endpoint does not take is left out."""
+    batch = {"text": np.array(["a", "Käse"], object), "numbers": np.ones(3)}
+    (answer,) = export.ask_alone(saved, [batch], ["measure"], ranks=(1, 2))["measure"]
+    assert answer["matrix"] == [[0.0, 0.0], [0.0, 0.0]]
+    assert answer["text"] == ["a", "Käse"]
+
+
+@pytest.mark.slow
 def test_answers_bytes_that_are_no_text(saved):
     (answer,) = export.ask_alone(saved, [["é".encode(), b"\x00a"]], ["measure"])[
         "measure"

@@ -9,6 +9,7 @@ from keras import ops
 from keras_attention.interpretation import (
     copied_words,
     copy_alignment,
+    diagonality,
     entropy,
     word_scores,
     words,
@@ -231,3 +232,32 @@ def test_entropy_is_over_the_allowed_keys():
 
 def test_entropy_of_an_empty_row_is_undefined():
     assert np.isnan(entropy([[0.0, 0.0]])).all()
+
+
+# -------------------------------------------------------------------------- diagonality
+
+
+def test_diagonality_by_hand():
+    scores = np.array([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
+    # Mean distances 0.375 of 1, 0.25 of 0.5, and 0.
+    assert diagonality(scores) == pytest.approx(1 - (0.375 + 0.5 + 0) / 3)
+    assert diagonality(scores.T[::-1].T) < diagonality(scores)
+
+
+def test_diagonality_of_each_head_whatever_a_row_sums_to():
+    even = np.full((4, 90), 1 / 90)
+    steps = np.zeros((4, 90))
+    steps[range(4), [0, 30, 59, 89]] = 3.0
+    found = diagonality(ops.convert_to_tensor(np.stack([even, steps])))
+    assert found.shape == (2,)
+    assert found[0] == pytest.approx(0.53, abs=0.03)
+    assert found[1] == pytest.approx(1, abs=0.01)
+
+
+def test_diagonality_leaves_rows_without_weight_out():
+    scores = np.eye(3)
+    scores[1] = 0
+    assert diagonality(scores) == 1
+    assert math.isnan(diagonality(np.zeros((3, 3))))
+    assert math.isnan(diagonality(np.ones((1, 5))))
+    assert math.isnan(diagonality(np.ones((5, 1))))

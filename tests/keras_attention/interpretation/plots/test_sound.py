@@ -55,3 +55,32 @@ def test_a_spectrogram_alone_counts_frames(tmp_path):
 def test_other_shapes_are_refused(frames, measures, message):
     with pytest.raises(ValueError, match=message):
         plots.attended_spectrogram(frames, measures)
+
+
+def test_characters_stand_under_the_sound_that_says_them():
+    first, second = np.eye(2, 4), np.full((2, 4), 0.25)
+    figure = plots.aligned_spectrogram(
+        FRAMES, {"head 0": first, "head 1": second}, ["a", " "], "a", seconds=0.01
+    )
+    above, *panels = figure.axes
+    assert figure.get_suptitle() == "a"
+    assert above.images[0].get_extent() == pytest.approx([0, 0.07, 0, 5])
+    assert [axes.get_title(loc="left") for axes in panels] == ["head 0", "head 1"]
+    for axes, values in zip(panels, (first, second), strict=True):
+        (image,) = axes.images
+        np.testing.assert_allclose(image.get_array(), values)
+        # The first character above; places from the first frame to the last.
+        assert image.get_extent() == pytest.approx([0, 0.07, 1.5, -0.5])
+        assert image.get_clim() == (0, 1)
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "␣"]
+        assert axes.get_xlim() == above.get_xlim()
+    assert panels[-1].get_xlabel() == "seconds"
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    "values", [np.ones((3, 4)), np.ones(4), np.full((2, 4), 2), np.full((2, 4), np.nan)]
+)
+def test_other_alignments_are_refused(values):
+    with pytest.raises(ValueError, match="alignment 'x' must be a number in"):
+        plots.aligned_spectrogram(FRAMES, {"x": values}, ["a", "b"])
