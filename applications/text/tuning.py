@@ -1,0 +1,66 @@
+"""The length penalty of a trained run, chosen on validation texts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from applications.errors import UserError
+from applications.pipeline import cli, quiet
+from applications.pipeline import run as runs
+from applications.text.seq2seq_config import Seq2SeqConfig
+
+PENALTIES = (0.0, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5)
+
+
+def main(
+    usage: str,
+    application: str,
+    presets: Mapping[str, Seq2SeqConfig],
+    load: Callable[[], Any],
+    names: Sequence[str],
+) -> int:
+    """Tune one run and say how to evaluate it so.
+
+    Args:
+        usage: What `--help` prints.
+        application: Its name.
+        presets: Its presets.
+        load: Makes the application; imports TensorFlow.
+        names: Arguments: one run.
+    """
+
+    def tuned(names: Sequence[str]) -> None:
+        if len(names) != 1:
+            raise UserError("Name one trained run, such as small-001.")
+        run = runs.find(runs.default_root(), application, name=names[0])
+        with quiet.startup():
+            best = tune(load(), run.config(type(presets["small"])), run)
+        print(
+            f"\nBest on the validation split: {best:g}. On the test split:\n"
+            f"python -m applications.{application} evaluate run={run.name} "
+            f"decode.length_penalty={best:g}"
+        )
+
+    return cli.on_runs(usage, names, tuned)
+
+
+def tune(application: Any, config: Seq2SeqConfig, run: runs.Run) -> float:
+    """The penalty of the best validation score; prints a line for each."""
+    from applications.pipeline import stages
+
+    data, model = stages.load(application, config, run)
+    limit = config.train.validation_sentences
+    sources, references = data.sentences("validation", limit)
+    print(f"{len(sources)} validation texts, beam {config.decode.num_beams}")
+    found = {}
+    for penalty in PENALTIES:
+        tried = replace(config, decode=replace(config.decode, length_penalty=penalty))
+        answers = application.writer_class(model, data.tokenizer, tried)(sources)
+        ((name, found[penalty]),) = application.score(answers, references).items()
+        words = sum(len(x.split()) for x in answers) / len(answers)
+        print(
+            f"length penalty {penalty:g}: {name} {found[penalty]:.4g}, "
+            f"{words:.1f} words",
+            flush=True,
+        )
+    return max(found, key=lambda penalty: found[penalty])
