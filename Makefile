@@ -93,7 +93,7 @@ endef
 
 .venv/installed-for-development: .venv/installed
 	@.venv/bin/python $(INSTALL) --editable \
-		'.[translation,image-captioning,image-classification,kernel-regression,language-modeling,speech,summarization,text-classification,litert,onnx,dev,docs]'
+		'.[translation,image-captioning,image-classification,kernel-regression,language-modeling,recommendation,speech,summarization,text-classification,litert,onnx,dev,docs]'
 	@touch $@
 
 .venv-torch/installed-for-benchmarks: .venv-torch/installed

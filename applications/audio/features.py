@@ -62,6 +62,10 @@ class FrontEnd:
             frames = normalized(frames)
         return tf.ensure_shape(frames, (None, self.config.mel_bands))
 
+    def count(self, samples: int) -> int:
+        """How many frames a waveform of so many samples has."""
+        return max(1, -(-samples // self._hop_samples))
+
     def read(self, contents: tf.Tensor) -> tf.Tensor:
         """The frames of a WAV file of 16-bit PCM, from its bytes, a scalar string.
 

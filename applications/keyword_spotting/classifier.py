@@ -6,8 +6,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from applications.audio.clips import model_inputs, padded
+from applications.audio.readers import ClipReader
 from applications.classification import answers
-from applications.keyword_spotting.readers import ClipReader, model_inputs
 
 CLIPS_AT_ONCE = 128
 
@@ -61,12 +62,3 @@ class Classifier:
 
     def _forward(self, frames: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         return self.model(model_inputs(frames, lengths), training=False)
-
-
-def padded(clips: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Frames `(n, T, F)` of clips, zeros behind their ends, and their numbers."""
-    lengths = np.array([len(clip) for clip in clips], "int32")
-    frames = np.zeros((len(clips), lengths.max(), clips[0].shape[1]), "float32")
-    for row, clip in zip(frames, clips, strict=True):
-        row[: len(clip)] = clip
-    return frames, lengths

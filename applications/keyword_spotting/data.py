@@ -1,6 +1,5 @@
 """Labelled clips of a run: as they are stored, as frames and as batches."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -10,11 +9,13 @@ import numpy as np
 import tensorflow as tf
 
 from applications.audio.augmentation import SpectrogramMasking, SpeedPerturbation
+from applications.audio.clips import in_random_order, model_inputs, parallel
+from applications.audio.readers import ClipReader
 from applications.datasets.labelled import require_classes
 from applications.datasets.load_audio import AudioSet, describe, load_audio
 from applications.errors import UserError
 from applications.keyword_spotting.presets import DataConfig, KeywordSpottingConfig
-from applications.keyword_spotting.readers import ClipReader, model_inputs, reader_of
+from applications.keyword_spotting.readers import reader_of
 from applications.pipeline.epochs import ShuffledBatches, as_written
 
 _random = tf.random.experimental
@@ -71,7 +72,7 @@ class ClipData:
                 return frames, tf.shape(frames)[0], row[1]
 
             clips = order(for_order).enumerate()
-            return _parallel(clips, heard).padded_batch(batch_size)
+            return parallel(clips, heard).padded_batch(batch_size)
 
         def changed(
             frames: tf.Tensor, lengths: tf.Tensor, labels: tf.Tensor, key: tf.Tensor
@@ -118,7 +119,7 @@ class ClipData:
             frames = self.reader.stored(clip, rate)
             return frames, tf.shape(frames)[0], label
 
-        return _parallel(rows, heard)
+        return parallel(rows, heard)
 
     def _rows(self, split: str) -> tuple[tf.data.Dataset, int | None]:
         """Stored clips and labels of a split, up to the limit, and their rate.
@@ -148,38 +149,6 @@ class ClipData:
 def described(config: DataConfig) -> AudioSet:
     """What is known of the set before it is heard."""
     return describe(config.name, config.data_dir)
-
-
-def in_random_order(
-    rows: tf.data.Dataset, most: int
-) -> Callable[[tf.Tensor], tf.data.Dataset]:
-    """From a key, int32 `(2,)`, to all rows in the order that follows from it.
-
-    Args:
-        rows: Clips of any length and their labels, a known number of them.
-        most: Up to so many are held in memory and shuffled; of more, so many at a time
-            while they are read, which takes TensorFlow's own seed too.
-    """
-    if int(rows.cardinality()) > most:
-
-        def by_buffer(key: tf.Tensor) -> tf.data.Dataset:
-            seed = tf.random.stateless_uniform((), key, None, None, tf.int64)
-            return rows.shuffle(most, seed, reshuffle_each_iteration=False)
-
-        return by_buffer
-    with tf.device("CPU:0"):  # as tensors they are no part of the graph
-        clips, labels = rows.ragged_batch(most).get_single_element()
-
-    def in_memory(key: tf.Tensor) -> tf.data.Dataset:
-        order = _random.stateless_shuffle(tf.range(tf.size(labels)), key)
-        numbers = tf.data.Dataset.from_tensor_slices(order)
-        return numbers.map(as_written(lambda row: (clips[row], labels[row])))
-
-    return in_memory
-
-
-def _parallel(rows: tf.data.Dataset, change: Callable) -> tf.data.Dataset:
-    return rows.map(change, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
 
 def _content(known: AudioSet) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from applications.audio.clips import model_inputs, padded
 from applications.errors import UserError
-from applications.keyword_spotting.classifier import Classifier, padded
+from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData
-from applications.keyword_spotting.readers import model_inputs
 from applications.pipeline import figures, files
 from applications.pipeline.run import Run
 from keras_attention import interpretation

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from applications.audio.clips import padded
+from applications.audio.readers import SoundReader
+from applications.audio.samples import odd_sounds, wav
 from applications.classification import answers
-from applications.keyword_spotting.classifier import Classifier, padded
+from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData
-from applications.keyword_spotting.readers import SoundReader
 from keras_attention import export as exporting
 
 CHECKED_CLIPS = 100
-
-_RATES = (8_000, 16_000, 44_100)  # of the odd sounds
-_LEVEL = 0.5
 
 
 def export(classifier: Classifier, directory: Path) -> None:
@@ -51,22 +50,6 @@ def check(directory: Path, data: ClipData, classifier: Classifier) -> None:
     labels = [label.decode() for one in found for label in one["label"].numpy()]
     probabilities = np.concatenate([one["probabilities"] for one in found])
     answers.check_alone(directory, batches, labels, probabilities, "clips")
-
-
-def odd_sounds() -> list[bytes]:
-    """Files as users send them: silence, shorter than a frame, two channels, rates."""
-    return [
-        wav(np.zeros(8_000)),
-        wav(np.full(20, _LEVEL)),
-        wav(np.stack([np.zeros(4_000), np.full(4_000, _LEVEL)], axis=1)),
-        *(wav(_LEVEL * np.sin(np.arange(rate // 2) / 20), rate) for rate in _RATES),
-    ]
-
-
-def wav(waveform: np.ndarray, rate: int = 16_000) -> bytes:
-    """The bytes of a file of 16-bit PCM: samples from -1 to 1, channels last."""
-    samples = np.asarray(waveform, "float32").reshape(len(waveform), -1)
-    return tf.audio.encode_wav(samples, rate).numpy()
 
 
 def _named(clips: Sequence[np.ndarray]) -> Mapping[str, np.ndarray]:

@@ -114,8 +114,13 @@ def _error_rate(
     substituted, deleted, inserted, right = counts.T
     errors = substituted + deleted + inserted
     per_text = np.stack([errors, substituted + deleted + right], axis=1)
-    totals = [int(part.sum()) for part in (substituted, deleted, inserted)]
-    return ErrorRate(_rate(per_text.sum(axis=0)), *totals, per_text=per_text)
+    return ErrorRate(
+        _rate(per_text.sum(axis=0)),
+        int(substituted.sum()),
+        int(deleted.sum()),
+        int(inserted.sum()),
+        per_text,
+    )
 
 
 def _rate(sums: np.ndarray) -> float:

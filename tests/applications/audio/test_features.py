@@ -125,3 +125,8 @@ def test_an_empty_batch_is_empty(served):
 def test_a_saved_model_names_a_wrong_rate(served):
     with pytest.raises(tf.errors.InvalidArgumentError, match="sample rate must be one"):
         served[1](wav_bytes=tf.constant([wav(noise(0), 12_345)]))
+
+
+@pytest.mark.parametrize("samples", [0, 1, 159, 160, 161, 4_000])
+def test_frames_are_counted_without_hearing_them(samples):
+    assert RAW.count(samples) == len(RAW(tf.zeros(samples)))

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.audio.samples import odd_sounds, wav
 from applications.errors import UserError
-from applications.keyword_spotting import export
 from applications.keyword_spotting.application import KeywordSpotting
 from tests.applications.command_line import assert_holds, history
 from tests.applications.keyword_spotting.conftest import CLASSES, SMOKE, spot
@@ -68,7 +68,7 @@ def test_the_saved_model_of_the_smoke_run(smoke_run):
 
     loaded = tf.saved_model.load(str(smoke_run.path("saved_model", "1")))
     assert set(loaded.signatures) == {"serving_default", "classify"}
-    files = export.odd_sounds()
+    files = odd_sounds()
     together = loaded.signatures["classify"](audio=tf.constant(files))
     assert together["probabilities"].shape == (len(files), len(CLASSES))
     assert np.isfinite(together["probabilities"]).all()
@@ -77,7 +77,7 @@ def test_the_saved_model_of_the_smoke_run(smoke_run):
         np.testing.assert_allclose(
             alone["probabilities"][0], together["probabilities"][row], atol=1e-5
         )
-    wrong = export.wav(np.zeros(400), 11_025)
+    wrong = wav(np.zeros(400), 11_025)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"sample rate.*11025"):
         loaded.signatures["classify"](audio=tf.constant([wrong]))
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from applications.keyword_spotting.classifier import padded
-from applications.keyword_spotting.export import odd_sounds, wav
+from applications.audio.samples import odd_sounds, wav
 from keras_attention.models.sound_classifier import KINDS
 from tests.applications.keyword_spotting.conftest import CLASSES, tone
 
@@ -40,10 +39,3 @@ def test_logits_keep_the_order_of_many_clips(make_data, make_classifier):
     expected = classifier.logits([clips[row] for row in rows])
     np.testing.assert_allclose(found[rows], expected, atol=1e-5)
     assert classifier.logits([]).shape == (0, 10)
-
-
-def test_padding_stands_behind_the_ends():
-    frames, lengths = padded([np.ones((1, 2)), np.ones((3, 2))])
-    assert lengths.tolist() == [1, 3]
-    assert frames.dtype == np.float32
-    assert frames[:, :, 0].tolist() == [[1, 0, 0], [1, 1, 1]]

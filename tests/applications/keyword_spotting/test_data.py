@@ -4,7 +4,6 @@ import tensorflow as tf
 
 from applications.audio.config import SoundAugmentationConfig
 from applications.errors import UserError
-from applications.keyword_spotting.data import in_random_order
 from tests.applications.keyword_spotting.conftest import CLASSES
 
 AUGMENTATION = SoundAugmentationConfig(
@@ -90,12 +89,3 @@ def test_other_frames_or_classes_are_refused(make_data):
     data.known = data.known._replace(class_names=("0", "1"))
     with pytest.raises(UserError, match=r"new: 2, .*Train a new run"):
         data.clips("test")
-
-
-def test_rows_of_any_length_in_random_order():
-    rows = tf.data.Dataset.range(6).map(lambda n: (tf.range(n), n))
-    for most in (6, 2):
-        order = in_random_order(rows, most)
-        found = [int(n) for clip, n in order(tf.constant([1, 2])) if len(clip) == n]
-        assert sorted(found) == list(range(6))
-        assert found != sorted(found)

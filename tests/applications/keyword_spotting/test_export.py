@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -33,13 +32,3 @@ def test_a_recurrent_model_of_frames_answers_in_its_saved_model(
     shift = 0.01
     with pytest.raises(UserError, match=r"differ by up to 1\.0e-02, 0 of"):
         export.check(tmp_path / "saved", data, classifier)
-
-
-def test_odd_sounds_are_files_of_their_kind():
-    found = [tf.audio.decode_wav(file) for file in export.odd_sounds()]
-    assert [int(rate) for _, rate in found][-3:] == [8_000, 16_000, 44_100]
-    shapes = [samples.shape for samples, _ in found[:3]]
-    assert shapes == [(8_000, 1), (20, 1), (4_000, 2)]
-    samples, rate = tf.audio.decode_wav(export.wav(np.array([0.5, -1.0]), 8_000))
-    np.testing.assert_allclose(samples[:, 0], [0.5, -1], atol=1e-4)
-    assert int(rate) == 8_000

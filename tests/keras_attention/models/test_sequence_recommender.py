@@ -71,7 +71,7 @@ def test_an_empty_history_gives_numbers(model):
     np.testing.assert_allclose(rows[0], next_scores(model, [[0]])[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", thorough_but(["sasrec", "bert4rec", "din"], KINDS))
 def test_order_is_seen(kind):
     items = HISTORIES[1:2, :6]
     for positions in ("learned", "none"):
@@ -122,7 +122,7 @@ def test_scores_of_candidates_are_some_of_all(model):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", OF_STATES)
+@pytest.mark.parametrize("kind", thorough_but(["bert4rec", "narm"], OF_STATES))
 def test_sampled_logits_are_some_of_all(kind):
     full, sampled = make(kind), make(kind, sampled_softmax=True)
     sampled.set_weights(full.get_weights())
@@ -180,7 +180,7 @@ def test_recommended_are_the_best_scores(model):
 
 
 @tensorflow_only
-@pytest.mark.parametrize("kind", thorough_but(["bert4rec", "gru", "din"], KINDS))
+@pytest.mark.parametrize("kind", thorough_but(["bert4rec", "din"], KINDS))
 def test_recommendations_of_histories_of_any_size(kind):
     """In a function that knows neither their number nor their length."""
     import tensorflow as tf
@@ -256,7 +256,7 @@ def answer(model):
     return to_numpy(model(SAMPLED if len(model.input) > 1 else {"items": HISTORIES}))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", thorough_but(["sasrec", "din"], KINDS))
 def test_the_config_makes_the_same_model(kind):
     model = make(kind, dropout=0.3, item_dropout=0.1, dtype="mixed_bfloat16")
     copy = models.SequenceRecommender.from_config(model.get_config())
@@ -271,7 +271,7 @@ def test_the_config_makes_the_same_model(kind):
 @pytest.mark.parametrize(
     ("kind", "sampled"),
     thorough_but(
-        [("sasrec", True), ("bert4rec", False), ("narm", False), ("din", True)],
+        [("sasrec", True), ("narm", False), ("din", True)],
         [
             (kind, sampled)
             for kind in KINDS

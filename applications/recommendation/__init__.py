@@ -1,0 +1,1 @@
+"""What comes next, from what somebody took before."""

@@ -1,0 +1,1 @@
+"""Recordings of sentences to the characters of what is said."""
