@@ -98,6 +98,10 @@ def test_the_saved_model_of_the_smoke_run(smoke_run):
     for row, one in zip(ids, named["titles"].numpy(), strict=True):
         assert [title.decode() for title in one] == [CATALOGUE.titles[i] for i in row]
     np.testing.assert_allclose(named["scores"], numbers["scores"])
+    unknown = loaded.signatures["recommend"](items=tf.constant([[ITEMS + 1, -1]]))
+    np.testing.assert_array_equal(unknown["items"][0], ids[1])
+    unknown = loaded.signatures["recommend_titles"](names=tf.constant([["no film"]]))
+    np.testing.assert_array_equal(unknown["titles"][0], named["titles"][1])
 
 
 @pytest.mark.slow

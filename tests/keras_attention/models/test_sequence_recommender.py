@@ -71,7 +71,7 @@ def test_an_empty_history_gives_numbers(model):
     np.testing.assert_allclose(rows[0], next_scores(model, [[0]])[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", thorough_but(["sasrec", "bert4rec", "din"], KINDS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_order_is_seen(kind):
     items = HISTORIES[1:2, :6]
     for positions in ("learned", "none"):
@@ -122,7 +122,7 @@ def test_scores_of_candidates_are_some_of_all(model):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", thorough_but(["bert4rec", "narm"], OF_STATES))
+@pytest.mark.parametrize("kind", OF_STATES)
 def test_sampled_logits_are_some_of_all(kind):
     full, sampled = make(kind), make(kind, sampled_softmax=True)
     sampled.set_weights(full.get_weights())
@@ -159,8 +159,8 @@ def test_targets_of_din_ask_the_whole_history(number):
 
 
 def test_c58_nothing_seen_and_no_padding_is_recommended():
-    """Items 1 to 6, of which the user has seen 1 to 4."""
-    model = models.SequenceRecommender(6, "gru", hidden_dim=4)
+    """Items 1 to 6, of which the user has seen 1 to 4; the model reads the last two."""
+    model = models.SequenceRecommender(6, "gru", hidden_dim=4, max_sequence_length=2)
     ids, scores = map(to_numpy, model.recommend(np.array([[1, 2, 3, 4, 0]]), k=4))
     assert sorted(ids[0, :2]) == [5, 6]
     assert ids[0, 2:].tolist() == [0, 0]
