@@ -13,6 +13,9 @@ from applications.errors import (
 SAMPLE_RATE = 16_000
 """Samples of a second, in Hz, of every sound that becomes frames."""
 
+LOUDEST = 2**15
+"""What a sample of 16 bits is for 1 in a waveform."""
+
 Normalization = Literal["clip", "none"]
 
 _SLOWEST, _FASTEST = 0.5, 2.0

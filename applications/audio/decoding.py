@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-_LOUDEST = 2**15
+from applications.audio.config import LOUDEST
 
 
 def decode(contents: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -30,4 +30,4 @@ def decode(contents: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 def from_samples(samples: tf.Tensor) -> tf.Tensor:
     """Return int16 samples, as sets store them, as a waveform of the same values."""
-    return tf.cast(samples, tf.float32) / _LOUDEST
+    return tf.cast(samples, tf.float32) / LOUDEST

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.audio.config import LOUDEST
 from applications.errors import UserError
 from keras_attention.errors import import_extra
-
-_LOUDEST = 2**15
 
 
 def read(path: Path | str) -> tuple[np.ndarray, int]:
@@ -62,6 +61,5 @@ def read_samples(path: Path | str) -> np.ndarray:
 
 def as_samples(waveform: np.ndarray) -> np.ndarray:
     """Return a waveform from -1 to 1 as int16; what is louder is cut off."""
-    return np.clip(np.rint(waveform * _LOUDEST), -_LOUDEST, _LOUDEST - 1).astype(
-        "int16"
-    )
+    samples = np.rint(waveform * LOUDEST)
+    return np.clip(samples, -LOUDEST, LOUDEST - 1).astype("int16")

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from applications.audio.clips import padded
+from applications.audio.config import LOUDEST
 from applications.audio.readers import SoundReader
 from applications.audio.samples import odd_sounds, wav
 from applications.classification import answers
@@ -39,7 +40,7 @@ def check(directory: Path, data: ClipData, classifier: Classifier) -> None:
     clips, rate = data.stored("test", CHECKED_CLIPS)
     batches: list[Any]
     if isinstance(classifier.reader, SoundReader):
-        files = [wav(clip / 2**15, rate) for clip in clips]
+        files = [wav(clip / LOUDEST, rate) for clip in clips]
         batches = [files[:1], files[1:] + odd_sounds()]
         calls = [(tf.constant(batch),) for batch in batches]
     else:

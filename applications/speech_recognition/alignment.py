@@ -1,5 +1,6 @@
 """Where in time each character of a text belongs: by attention, and by CTC."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,11 +10,9 @@ import tensorflow as tf
 from applications.audio.clips import model_inputs, padded
 from applications.speech_recognition.characters import teacher_forced
 from applications.speech_recognition.recognizer import CLIPS_AT_ONCE, Recognizer
-from keras_attention import interpretation
+from keras_attention import blocks, interpretation, losses
 
 CTC = "CTC"
-
-_FRAMES = 4  # of a place
 
 
 def head(number: int) -> str:
@@ -51,7 +50,7 @@ def alignments(
             memory, _ = model.encode(*inputs)
             logits = model.ctc_logits(memory).numpy()
         for row, ids in enumerate(spelled):
-            places = -(-len(some[row]) // _FRAMES)
+            places = blocks.ConvolutionalSubsampling.places(len(some[row]))
             found = {}
             if scores is not None:
                 for number, values in enumerate(scores[row]):
@@ -71,18 +70,13 @@ def diagonalities(
     """
     measured: dict[str, list[float]] = {}
     for found in alignments(recognizer, clips, texts):
+        if found:
+            found["even"] = np.ones_like(next(iter(found.values())))
         for name, values in found.items():
             own = float(interpretation.diagonality(values))
-            measured.setdefault(name, []).append(own)
-            if name in (head(0), CTC):
-                even = float(interpretation.diagonality(np.ones_like(values)))
-                measured.setdefault("even", []).append(even)
-    means = {
-        name: float(np.mean([one for one in values if one == one]))
-        for name, values in measured.items()
-        if any(one == one for one in values)
-    }
-    return means
+            if not math.isnan(own):
+                measured.setdefault(name, []).append(own)
+    return {name: float(np.mean(values)) for name, values in measured.items()}
 
 
 def _attended(
@@ -96,7 +90,7 @@ def _attended(
 
 
 def _ctc(logits: np.ndarray, ids: np.ndarray) -> dict[str, np.ndarray]:
-    repeats = int((ids[1:] == ids[:-1]).sum())
-    if len(ids) + repeats > len(logits):
+    (fits,) = losses.fits_ctc(ids[None], [len(ids)], [len(logits)])
+    if not fits:
         return {}
     return {CTC: interpretation.ctc_alignment(logits, ids.tolist())}

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from applications.audio.config import LOUDEST
 from applications.audio.samples import odd_sounds, wav
 from applications.errors import UserError
 from applications.speech_recognition.data import SpeechData
@@ -58,7 +59,7 @@ def check(
         UserError: The texts differ.
     """
     stored = data.stored("test", CHECKED_CLIPS)
-    clips = [wav(clip / 2**15, stored.rate) for clip in stored.samples]
+    clips = [wav(clip / LOUDEST, stored.rate) for clip in stored.samples]
     batches = [clips[:1], clips[1:] + odd_sounds()]
     alone = exporting.ask_alone(directory, batches, list(ENDPOINTS))
     count, largest = sum(map(len, batches)), {}

@@ -18,11 +18,9 @@ from applications.pipeline.epochs import as_written
 from applications.pipeline.run import Run
 from applications.speech_recognition.characters import Characters
 from applications.speech_recognition.presets import DataConfig, SpeechConfig
-from keras_attention import losses
+from keras_attention import blocks, losses
 
 FILE = "learned.json"
-
-_PLACE = 4  # frames of a place of the encoder
 
 
 class Learned(NamedTuple):
@@ -112,7 +110,7 @@ def fitting(
     front_end, ratio = FrontEnd(config.front_end), Fraction(SAMPLE_RATE)
     ratio /= known.sample_rate
     frames = [front_end.count(ceil(count * ratio)) for count in samples]
-    places = [ceil(count / _PLACE) for count in frames]
+    places = [blocks.ConvolutionalSubsampling.places(count) for count in frames]
     rows = tf.ragged.constant([[ord(one) for one in text] for text in texts], tf.int32)
     found = losses.fits_ctc(rows.to_tensor(), rows.row_lengths(), tf.constant(places))
     return np.asarray(found)

@@ -68,9 +68,11 @@ class Recognizer:
     def _by_ctc(self, frames: tf.Tensor, mask: tf.Tensor, search: str) -> Decoded:
         memory, places = self.model.encode(frames, mask)
         logits = self.model.ctc_logits(memory)
+        no_text = (START, END)
         if search == "beam":
-            return ctc_beam_search(logits, places, self.settings.num_beams)
-        return ctc_greedy_search(logits, places)
+            beams = self.settings.num_beams
+            return ctc_beam_search(logits, places, beams, without=no_text)
+        return ctc_greedy_search(logits, places, without=no_text)
 
     def _decodable(self):
         """What predicts the next character: the model, alone or with CTC's scores."""
@@ -81,7 +83,7 @@ class Recognizer:
 
     def _strategy(self, search: str) -> GreedySearch | BeamSearch:
         tokens = (self.settings.max_length, START, END, PADDING)
-        rules = [_never_silent(self.characters.vocabulary_size)]
+        rules = [_characters_and_end(self.characters.vocabulary_size)]
         if search == "greedy":
             return GreedySearch(*tokens, rules=rules)
         return BeamSearch(
@@ -128,7 +130,7 @@ class Recognizer:
         return self._compiled[search]
 
 
-def _never_silent(vocabulary_size: int) -> AllowedTokens:
-    """Forbids a decoder what is no character and no end: padding and the start."""
+def _characters_and_end(vocabulary_size: int) -> AllowedTokens:
+    """What a decoder may write: neither padding nor the start."""
     allowed = ~np.isin(np.arange(vocabulary_size), (PADDING, START))
     return AllowedTokens(lambda prefix: allowed)

@@ -109,9 +109,14 @@ class ConvolutionalSubsampling(keras.layers.Layer):
             return None
         return previous_mask[:, :: _STRIDES**2]
 
+    @staticmethod
+    def places(frames: int) -> int:
+        """S, the places of a clip of so many frames."""
+        return math.ceil(frames / _STRIDES**2)
+
     def compute_output_shape(self, input_shape):
         batch, length, _ = input_shape
-        places = None if length is None else math.ceil(length / _STRIDES**2)
+        places = None if length is None else self.places(length)
         return (batch, places, self.units)
 
     def compute_output_spec(self, *args, **kwargs):

@@ -4,6 +4,7 @@ Both run inside the graph on every backend, under XLA and for any batch and leng
 which TensorFlow's own operations have no kernels but on CPU.
 """
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -17,7 +18,11 @@ Tensor = Any
 
 
 def ctc_greedy_search(
-    logits: Tensor, mask: Tensor | None = None, blank: int = 0, pad_token: int = 0
+    logits: Tensor,
+    mask: Tensor | None = None,
+    blank: int = 0,
+    pad_token: int = 0,
+    without: Sequence[int] = (),
 ) -> Decoded:
     """The text of the most probable alignment: repeats merged, blanks left out.
 
@@ -33,6 +38,8 @@ def ctc_greedy_search(
             even NaN, is not seen.
         blank: Class of the blank.
         pad_token: Fills a text after its end.
+        without: Classes that no text has, such as the start and end tokens of a
+            decoder: what a model gives them goes to the others.
 
     Returns:
         A `Decoded` of one text for each item, `(B, 1, S)`, with no end token; its
@@ -51,7 +58,7 @@ def ctc_greedy_search(
     Source:
         Graves et al. 2006, "Connectionist temporal classification", section 3.2.
     """
-    frames = log_frames(logits, mask, blank)
+    frames = log_frames(logits, mask, blank, without)
     best = ops.cast(ops.argmax(frames, axis=-1), "int32")  # (B, S)
     before = ops.pad(best[:, :-1], [[0, 0], [1, 0]], constant_values=blank)
     says = ops.logical_and(best != blank, best != before)
@@ -72,13 +79,14 @@ def ctc_beam_search(
     blank: int = 0,
     pad_token: int = 0,
     max_length: int | None = None,
+    without: Sequence[int] = (),
 ) -> Decoded:
     """The most probable texts, alignments of a text counted together.
 
     Goes through the frames with the `num_beams` best prefixes, each with its
     probability to have ended in a blank and in its last token. With as many beams as
     there are texts the search is exhaustive. Time
-    `O(B S (K V log K + K^2 max_length))`.
+    `O(B S (K V log K + K^2 (V + max_length)))`.
 
     Shapes:
         B batch, S frames, V classes, K `num_beams`, n `num_return`.
@@ -92,6 +100,7 @@ def ctc_beam_search(
         blank: Class of the blank.
         pad_token: Fills a text after its end.
         max_length: Most tokens of a text; by default as many as there are frames.
+        without: Classes that no text has, as in `ctc_greedy_search`.
 
     Returns:
         A `Decoded` of `n` texts for each item, `(B, n, max_length)`, with no end token,
@@ -125,7 +134,7 @@ def ctc_beam_search(
         num_return=num_return,
         num_beams=num_beams,
     )
-    frames = log_frames(logits, mask, blank)
+    frames = log_frames(logits, mask, blank, without)
     batch_size, count = ops.shape(frames)[:2]
     if max_length is not None:
         positive_integer("max_length", max_length)
@@ -154,7 +163,7 @@ def ctc_beam_search(
 
 
 def log_frames(
-    logits: Tensor, mask: Tensor | None, blank: int, without: tuple[int, ...] = ()
+    logits: Tensor, mask: Tensor | None, blank: int, without: Sequence[int] = ()
 ) -> Tensor:
     """Log-probabilities `(B, S, V)` of every frame; padding is surely the blank.
 

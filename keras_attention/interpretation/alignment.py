@@ -1,4 +1,4 @@
-"""Measures over attention scores: where words that must be copied come from."""
+"""Measures over attention scores: copied words, how even they are, their order."""
 
 import re
 from collections import Counter

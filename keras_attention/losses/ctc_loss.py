@@ -6,6 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_attention.losses._ctc_recurrence import ctc_recurrence
 from keras_attention.ops import _backend
 
 Tensor = Any
@@ -33,7 +34,7 @@ def fits_ctc(labels: Tensor, label_lengths: Tensor, frame_lengths: Tensor) -> Te
     """
     labels = ops.cast(labels, "int32")
     label_lengths = ops.cast(label_lengths, "int32")
-    places = ops.arange(1, ops.shape(labels)[1], dtype="int32")
+    places = ops.arange(ops.shape(labels)[1], dtype="int32")[1:]
     repeats = ops.equal(labels[:, 1:], labels[:, :-1])
     repeats = ops.logical_and(repeats, places < label_lengths[:, None])
     needed = label_lengths + ops.sum(ops.cast(repeats, "int32"), axis=1)
@@ -81,15 +82,18 @@ def ctc(
     )
     fits = fits_ctc(labels, label_lengths, frame_lengths)
     real = _first(frame_lengths, ops.shape(logits)[1])
-    logits = ops.where(real[..., None], ops.cast(logits, "float32"), 0.0)
+    logits = with_blank_padding(ops.cast(logits, "float32"), real, blank)
     # In place of a label that cannot fit an empty one is asked for, which always can:
     # a number and a gradient that are finite, and then left out.
     lengths = ops.where(fits, label_lengths, 0)
     labels = ops.cast(labels, "int32")
     labels = ops.where(_first(lengths, ops.shape(labels)[1]), labels, blank)
-    values = ops.ctc_loss(
-        labels, logits, lengths, ops.maximum(frame_lengths, 1), mask_index=blank
-    )
+    if _backend.has_ctc_loss():
+        at_least_one = ops.maximum(frame_lengths, 1)
+        values = ops.ctc_loss(labels, logits, lengths, at_least_one, mask_index=blank)
+    else:
+        frames = ops.log_softmax(logits, axis=-1)
+        values = ctc_recurrence(labels, frames, lengths, blank)
     counts = ops.logical_and(fits, frame_lengths > 0)
     return ops.where(counts, values, 0.0)
 

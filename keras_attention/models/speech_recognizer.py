@@ -301,12 +301,12 @@ class _Encoder:
         self.blocks = [made(**block, name=f"encoder_{i}") for i in range(count)]
         # A Conformer's blocks end in a normalisation, and know distances.
         is_transformer = kind == "transformer"
-        self.places = [keras.layers.Dropout(dropout, dtype=policy, name="dropout")]
+        self.first = [keras.layers.Dropout(dropout, dtype=policy, name="dropout")]
         if is_transformer:
             positions = layers.SinusoidalPositionEncoding(
                 dtype=policy, name="positions"
             )
-            self.places = [positions, *self.places]
+            self.first = [positions, *self.first]
         needs_norm = is_transformer and self.blocks[-1].normalize_first
         self.norm = final_norm(needs_norm, policy, "encoder_norm")
         self.summary = layers.MaskedMeanPooling(dtype=policy, name="summary")
@@ -314,7 +314,7 @@ class _Encoder:
     def __call__(self, frames: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         memory = self.subsampling(frames, mask=mask)
         mask = self.subsampling.compute_mask(frames, mask)
-        for layer in self.places:
+        for layer in self.first:
             memory = layer(memory)
         for layer in self.blocks:
             memory = layer(memory, mask=mask)

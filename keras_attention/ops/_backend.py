@@ -1,8 +1,8 @@
 """The one place with backend-specific code.
 
 Keras has no sequential loop that stacks results, no vector-Jacobian product and no
-dropout from a seed tensor. The blockwise engine needs the three; everything else in
-the library is `keras.ops`.
+dropout from a seed tensor. The blockwise engine needs the three, CTC's loss a loop that
+XLA can differentiate; everything else in the library is `keras.ops`.
 """
 
 from collections.abc import Callable
@@ -133,6 +133,11 @@ def has_fused_attention(key: Tensor, value: Tensor) -> bool:
     return BACKEND == "torch" or (is_half and jax.default_backend() == "gpu")
 
 
+def has_ctc_loss() -> bool:
+    """Whether `keras.ops.ctc_loss` is fast, and right for improbable labels too."""
+    return BACKEND != "tensorflow"
+
+
 def matmul_transposed(a: Tensor, b: Tensor) -> Tensor:
     """`a @ b^T` over the last two axes.
 
@@ -222,6 +227,29 @@ def _scan_tensorflow(step, carry, length, emits, after):
         maximum_iterations=length,  # XLA cannot differentiate the loop without
     )
     return carry, tuple(array.stack() for array in arrays)
+
+
+def fold(
+    step: Callable[[Tensor, Tensor], Tensor], carry: Tensor, rows: Tensor
+) -> Tensor:
+    """The last carry of `carry = step(carry, row)` over the first axis of `rows`.
+
+    Unlike in `scan` the gradient for a row costs no more than the row. Unlike in
+    `keras.ops.scan` TensorFlow knows how many steps there are at most, without which
+    XLA cannot differentiate the loop.
+    """
+    if BACKEND != "tensorflow":
+        return keras.ops.scan(lambda *x: (step(*x), None), carry, rows)[0]
+    count = sizes(rows)[0]
+    array = tf.TensorArray(rows.dtype, count, element_shape=rows.shape[1:])
+    array = array.unstack(rows)
+    _, carry = tf.while_loop(
+        lambda index, _: index < count,
+        lambda index, carry: (index + 1, step(carry, array.read(index))),
+        (tf.constant(0), carry),
+        maximum_iterations=count,
+    )
+    return carry
 
 
 def add_to_slice(tensor: Tensor, start: tuple, update: Tensor) -> Tensor:

@@ -74,6 +74,7 @@ def test_shapes_are_known_before():
     for length, places in ((None, None), (11, 3), (12, 3), (1, 1)):
         output = layer(keras.Input((length, F)))
         assert output.shape == (None, places, U)
+        assert length is None or layer.places(length) == places
     assert layer.compute_mask(None, None) is None
 
 

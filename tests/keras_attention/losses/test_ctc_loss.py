@@ -134,10 +134,33 @@ def test_fits_if_there_is_an_alignment(label, frames, fits):
         assert (label in texts(np.zeros((frames, V)))) == fits
 
 
+def test_an_improbable_label_costs_all_of_it():
+    """Early in training blanks drown a sentence; TensorFlow's own gives 707 here."""
+    frames = ops.convert_to_tensor([[[1000.0, 0.0, 0.0]] * 3])
+
+    def loss(frames):
+        return ops.sum(ctc([[1]], frames, [1], [3]))
+
+    value, (gradient,) = value_and_gradients(loss, frames)
+    np.testing.assert_allclose(value, 1000 - np.log(3), rtol=1e-5)
+    # Each of the three frames may be the one that says it.
+    expected = np.cos(value) * np.array([1 / 3, -1 / 3, 0])
+    np.testing.assert_allclose(gradient[0], [expected] * 3, atol=1e-3)
+
+
 def test_what_stands_behind_a_label_is_of_no_matter():
     dirty = np.where(np.arange(3) < LABEL_LENGTHS[:, None], LABELS, -1)
     values = ctc(dirty, logits(), LABEL_LENGTHS, FRAME_LENGTHS)
     np.testing.assert_allclose(to_numpy(values), by_hand(), rtol=1e-5)
+
+
+def test_a_batch_of_nothing_said():
+    """Labels of no width, as padding makes them of empty texts alone."""
+    nothing, frames = np.zeros((2, 0), "int32"), ops.zeros((2, 2, 3))
+    assert to_numpy(fits_ctc(nothing, [0, 0], [0, 2])).tolist() == [True, True]
+    values = ctc(nothing, frames, [0, 0], [2, 1])
+    np.testing.assert_allclose(to_numpy(values), [2.197225, 1.098612], atol=1e-5)
+    assert float(CTC()(nothing, frames)) == pytest.approx(2.197225)
 
 
 def test_a_clip_without_frames_has_no_loss():

@@ -149,7 +149,7 @@ def test_decoding_is_as_teacher_forced(writer):
     np.testing.assert_allclose(found[written], expected[written], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", slow_on_jax(["conformer", "gru"], "gru"))
+@pytest.mark.parametrize("kind", thorough_but(["gru"], ["conformer", "gru"]))
 def test_joint_decoding_of_a_row_is_as_alone_and_as_taught(kind, recognizers):
     """Its score is that of both objectives, and it hands on where it looked."""
     model, search = recognizers(kind), BeamSearch(4, START, END, num_beams=3)
@@ -278,7 +278,7 @@ def test_a_training_takes_the_loss_of_each_objective(kind):
 # ------------------------------------------------------------------- saving and errors
 
 
-@pytest.mark.parametrize("kind", slow_on_jax(KINDS, "conformer", "gru"))
+@pytest.mark.parametrize("kind", thorough_but(["conformer", "gru"], KINDS))
 def test_reload(kind, recognizers, tmp_path):
     model = recognizers(kind)
     model.save(tmp_path / "model.keras")

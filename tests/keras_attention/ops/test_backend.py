@@ -79,6 +79,22 @@ def test_loops_run_one_after_the_other():
     )
 
 
+def test_fold_is_a_loop_over_rows():
+    def run(rows):
+        return _backend.fold(lambda x, row: ops.sin(x + row), rows[0], rows)
+
+    def by_hand(rows):
+        carry = rows[0]
+        for index in range(4):
+            carry = ops.sin(carry + rows[index])
+        return carry
+
+    value, (gradient,) = value_and_gradients(run, tensor(4, 3))
+    expected, (gradient_by_hand,) = value_and_gradients(by_hand, tensor(4, 3))
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    np.testing.assert_allclose(gradient, gradient_by_hand, rtol=1e-5)
+
+
 def _double(carry, index):
     return (carry[0] * 2,), (carry[0],)
 
