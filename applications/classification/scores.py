@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from applications.errors import UserError
 from applications.pipeline import files
 from applications.pipeline.figures import save
 from applications.pipeline.run import Run
@@ -17,19 +16,6 @@ PREDICTIONS = "predictions.npz"
 
 _TOP = 5
 _Z = 1.96  # of a normal distribution, 95 % lie between -z and z
-
-
-def require_finite(run: Run, logits: np.ndarray, examples: str) -> None:
-    """Refuse the logits of a model that has diverged.
-
-    Raises:
-        UserError: There is NaN among them.
-    """
-    if not np.isfinite(logits).all():
-        raise UserError(
-            f"{run.name} gives NaN for test {examples}: its training has diverged. "
-            "Lower train.learning_rate or raise train.warmup_steps in a new run."
-        )
 
 
 def figures(

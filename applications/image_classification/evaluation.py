@@ -10,6 +10,7 @@ import numpy as np
 from applications.classification import scores
 from applications.image_classification.presets import ImageClassificationConfig
 from applications.images.batches import ImageData
+from applications.pipeline.finite import require_finite
 from applications.pipeline.run import Run
 from keras_attention import costs, metrics
 from keras_attention.errors import import_extra
@@ -26,7 +27,7 @@ def evaluate(
         UserError: the model gives NaN.
     """
     labels, logits, rate = _logits(data, model)
-    scores.require_finite(run, logits, "images")
+    require_finite(run, logits, "images")
     scores.keep(run, config, labels=labels, logits=logits)
     scores.draw(run, labels, logits, data.class_names)
     cost = costs.report(model).total

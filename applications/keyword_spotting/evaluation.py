@@ -11,6 +11,7 @@ from applications.keyword_spotting.baselines import most_frequent, nearest_mean
 from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData
 from applications.keyword_spotting.presets import KeywordSpottingConfig
+from applications.pipeline.finite import require_finite
 from applications.pipeline.run import Run
 from keras_attention import metrics
 
@@ -32,7 +33,7 @@ def evaluate(
     classifier = Classifier(model, data.reader, data.class_names)
     test = data.clips("test")
     logits = classifier.logits(test.frames)
-    scores.require_finite(run, logits, "clips")
+    require_finite(run, logits, "clips")
     predicted = metrics.predicted_classes(logits)
     # What the run learned from, whatever it is tested on.
     train = ClipData(run.config(type(config)), data.known).clips("train", _COMPARED)

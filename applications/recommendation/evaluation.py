@@ -4,9 +4,8 @@ import time
 from typing import Any
 
 import keras
-import numpy as np
 
-from applications.errors import UserError
+from applications.pipeline.finite import require_finite
 from applications.pipeline.run import Run
 from applications.recommendation import scores
 from applications.recommendation.baselines import (
@@ -53,7 +52,7 @@ def evaluate(
     """
     tests, k = data.held_out("test"), config.evaluation.top_k
     score = data.scorer(model)
-    _require_finite(run, score(tests.histories[:USERS_AT_ONCE]))
+    require_finite(run, score(tests.histories[:USERS_AT_ONCE])[:, 1:], "users")
     candidates = sampled_candidates(
         tests,
         data.histories,
@@ -129,11 +128,3 @@ def _above(own: Ranking, other: Ranking, k: int) -> dict[str, Any]:
             own.full.gains(k), other.full.gains(k)
         )._asdict(),
     }
-
-
-def _require_finite(run: Run, found: np.ndarray) -> None:
-    if not np.isfinite(found[:, 1:]).all():
-        raise UserError(
-            f"{run.name} gives NaN for test users: its training has diverged. Lower "
-            "train.learning_rate or raise train.warmup_steps in a new run."
-        )

@@ -8,6 +8,7 @@ import keras
 import numpy as np
 
 from applications.errors import UserError
+from applications.pipeline.finite import require_finite
 from applications.pipeline.run import Run
 from applications.speech_recognition.alignment import diagonalities
 from applications.speech_recognition.data import SpeechData
@@ -24,8 +25,13 @@ _TIMED = 20
 def evaluate(
     config: SpeechConfig, data: SpeechData, model: keras.Model, run: Run
 ) -> dict[str, Any]:
-    """Metrics over the whole test split; writes all texts beside them."""
+    """Metrics over the whole test split; writes all texts beside them.
+
+    Raises:
+        UserError: The model gives NaN.
+    """
     recognizer, test = Recognizer(model, data), data.clips("test")
+    require_finite(run, recognizer.memory(test.frames[:1]), "clips")
     texts = {search: recognizer(test.frames, search) for search in recognizer.searches}
     beam = texts.pop("beam")
     if config == run.config(type(config)):  # else they are not those of the table

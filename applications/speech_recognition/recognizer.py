@@ -115,6 +115,12 @@ class Recognizer:
                 texts[row] = text.decode()
         return texts
 
+    def memory(self, clips: Sequence[np.ndarray]) -> np.ndarray:
+        """What the encoder makes of clips, their frames, `(B, S, D)`."""
+        inputs = model_inputs(*padded(clips))
+        memory, _ = self.model.encode(inputs["frames"], inputs["padding_mask"])
+        return memory.numpy()
+
     def _graph(self, search: str) -> tf.types.experimental.PolymorphicFunction:
         """The search, traced once for clips of any number and length."""
         if search not in self._compiled:

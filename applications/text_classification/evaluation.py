@@ -8,6 +8,7 @@ import keras
 import numpy as np
 
 from applications.classification import scores
+from applications.pipeline.finite import require_finite
 from applications.pipeline.run import Run
 from applications.text_classification.baselines import TfidfRegression, most_frequent
 from applications.text_classification.classifier import Classifier
@@ -34,7 +35,7 @@ def evaluate(
     began = time.perf_counter()
     logits = classifier.logits(test.texts)
     rate = len(test.texts) / (time.perf_counter() - began)
-    scores.require_finite(run, logits, "texts")
+    require_finite(run, logits, "texts")
     # What the run learned from, whatever it is tested on.
     own = run.config(type(config)).data
     train = texts_of(own, "train")

@@ -55,6 +55,13 @@ def test_figures_follow_from_the_texts(data, run, make_recognizer):
     assert values["protocol"]["search"] == "prefix beam 2"
 
 
+def test_a_model_that_gives_nan_is_refused(data, run, make_recognizer):
+    model = make_recognizer(data).model
+    model.set_weights([weight * np.nan for weight in model.get_weights()])
+    with pytest.raises(UserError, match="smoke-001 gives NaN for test clips"):
+        evaluation.evaluate(data.config, data, model, run)
+
+
 def heard(recognizer, clips, search="beam"):
     """In place of a search."""
     return ["ab"] * len(clips)
