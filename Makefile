@@ -6,7 +6,7 @@ export MPLBACKEND ?= Agg
 
 INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What the library and its tests import under JAX and PyTorch, beside the backend.
-LIBRARY_NEEDS = hypothesis keras matplotlib pycocoevalcap pytest rouge-score sacrebleu scikit-learn
+LIBRARY_NEEDS = hypothesis jiwer keras matplotlib pycocoevalcap pytest rouge-score sacrebleu scikit-learn
 SUITE = keras_attention tests/keras_attention tests/test_imports.py
 
 .PHONY: help demo test test-library test-applications test-backends test-jax test-torch \
