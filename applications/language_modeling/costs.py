@@ -8,25 +8,21 @@ much resident memory rises, at its highest, above where it stood with the model,
 optimizer and TensorFlow loaded. `key=value` changes settings as in `train`. Linux only.
 """
 
-import json
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from applications import markdown
 from applications.errors import UserError, require_known
 from applications.language_modeling.presets import PRESETS, DecodeConfig, LanguageConfig
-from applications.pipeline import cli, quiet
+from applications.pipeline import quiet, step_costs
 from applications.pipeline.comparison import number
 from applications.pipeline.config import override
 
 PRESET = "compare"
 LENGTHS = (256, 1024, 4096)
 TOKENS = 4096  # of a step
-SECONDS = 5.0  # of measuring, at least three steps
 
 # What a training would be given to have it.
 ATTENTIONS: dict[str, tuple[str, ...]] = {
@@ -43,7 +39,6 @@ ATTENTIONS: dict[str, tuple[str, ...]] = {
 }
 
 _WARM_UP = 32  # tokens of the step that loads what there is to load
-_ONE = "--one"  # begins the arguments of a process that measures
 
 
 class Cost(NamedTuple):
@@ -63,9 +58,7 @@ class Asked(NamedTuple):
 
 def main(arguments: Sequence[str]) -> int:
     """Measure what is asked for and print the table."""
-    if arguments[:1] == [_ONE]:
-        return cli.on_runs("", arguments[1:], _answer)
-    return cli.on_runs(str(__doc__), arguments, _print)
+    return step_costs.main(str(__doc__), arguments, _print, _cell)
 
 
 def parsed(arguments: Sequence[str]) -> Asked:
@@ -74,24 +67,15 @@ def parsed(arguments: Sequence[str]) -> Asked:
     Raises:
         UserError: An attention, a length or a setting is none.
     """
-    chosen = {
-        "attentions": ",".join(ATTENTIONS),
-        "lengths": ",".join(map(str, LENGTHS)),
-    }
-    settings = []
-    for argument in arguments:
-        key, _, value = argument.partition("=")
-        if key in chosen:
-            chosen[key] = value
-        else:
-            settings.append(argument)
-    names, lengths = (value.split(",") for value in chosen.values())
+    (names, lengths), settings = step_costs.parsed(
+        arguments, {"attentions": list(ATTENTIONS), "lengths": LENGTHS}
+    )
     for name in names:
         require_known("attention", name, ATTENTIONS)
     if not all(length.isdigit() and int(length) >= _WARM_UP for length in lengths):
         raise UserError(
             f"`lengths` must be integers of {_WARM_UP} or more, separated by commas. "
-            f"Received: {chosen['lengths']}."
+            f"Received: {','.join(lengths)}."
         )
     override(PRESETS[PRESET], settings)
     return Asked(names, [int(length) for length in lengths], settings)
@@ -123,23 +107,17 @@ def table(asked: Asked, found: dict[tuple[str, int], Cost | None]) -> list[str]:
 
 def alone(name: str, length: int, settings: Sequence[str]) -> Cost | None:
     """Measure in a process of its own; `None` where it did not come to an end."""
-    command = [sys.executable, "-m", "applications.language_modeling.costs", _ONE]
-    process = subprocess.run(
-        [*command, name, str(length), *settings],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
+    cost = step_costs.alone(
+        "applications.language_modeling.costs",
+        f"{name} at length {length}",
+        [name, str(length), *settings],
     )
-    if process.returncode == 2:  # what it said stands on standard error
-        raise UserError(f"{name} at length {length} cannot be measured.")
-    return Cost(**json.loads(process.stdout)) if process.returncode == 0 else None
+    return cost and Cost(**cost)
 
 
-def _answer(arguments: Sequence[str]) -> None:
-    name, length, *settings = arguments
+def _cell(name: str, length: str, *settings: str) -> Cost:
     with quiet.startup():
-        cost = measure(settled(name, int(length), settings))
-    print(json.dumps(cost._asdict()))
+        return measure(settled(name, int(length), settings))
 
 
 def settled(name: str, length: int, settings: Sequence[str]) -> LanguageConfig:
@@ -153,55 +131,27 @@ def settled(name: str, length: int, settings: Sequence[str]) -> LanguageConfig:
     )
 
 
-def measure(config: LanguageConfig, seconds: float = SECONDS) -> Cost:
+def measure(config: LanguageConfig, seconds: float = step_costs.SECONDS) -> Cost:
     """Train a few steps on tokens that mean nothing."""
     import numpy as np
 
-    from applications.pipeline import memory
-
-    data = config.data
-    model = _compiled(config)
-    _train(model, np.ones((1, _WARM_UP + 1), "int32"))
-    # A second length makes TensorFlow forget lengths, and attention its short cuts.
-    model.make_train_function(force=True)
-    shape = (data.rows_per_batch, data.length + 1)
-    rows = np.random.default_rng(0).integers(4, data.vocabulary_size, shape, "int32")
-    before = memory.start_of_growth()
-    _train(model, rows)  # is traced
-    times = _timed(lambda: _train(model, rows), seconds)
-    tokens = data.rows_per_batch * data.length
-    return Cost(tokens / float(np.median(times)), memory.growth_since(before))
-
-
-def _timed(step: Any, seconds: float) -> list[float]:
-    times: list[float] = []
-    while len(times) < 3 or sum(times) < seconds:
-        began = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - began)
-    return times
-
-
-def _train(model: Any, rows: Any) -> None:
-    """A training step of rows `(B, T + 1)`, as `fit` makes it."""
-    model.train_on_batch(rows[:, :-1], rows[:, 1:])
-
-
-def _compiled(config: LanguageConfig) -> Any:
-    import keras
-
     from applications.language_modeling import networks
-    from applications.pipeline import optimizers
     from keras_attention import losses
 
-    keras.config.set_dtype_policy(config.train.precision)
-    model = networks.build(config, config.data.vocabulary_size)
-    model.compile(
-        optimizer=optimizers.build(config.train, steps=1000),
-        loss=losses.MaskedCrossentropy(),
-        jit_compile=config.train.jit_compile,
+    data = config.data
+    model = step_costs.compiled(
+        config.train,
+        lambda: networks.build(config, data.vocabulary_size),
+        losses.MaskedCrossentropy(),
     )
-    return model
+    small = np.ones((1, _WARM_UP + 1), "int32")
+    shape = (data.rows_per_batch, data.length + 1)
+    rows = np.random.default_rng(0).integers(4, data.vocabulary_size, shape, "int32")
+    cost = step_costs.measured(
+        model, *((ids[:, :-1], ids[:, 1:]) for ids in (small, rows)), seconds=seconds
+    )
+    tokens = data.rows_per_batch * data.length
+    return Cost(tokens / cost.seconds, cost.megabytes)
 
 
 if __name__ == "__main__":

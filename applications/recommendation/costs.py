@@ -10,17 +10,14 @@ dash. `losses=full,sampled` chooses, `key=value` changes settings as in `train`.
 only.
 """
 
-import json
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from applications import markdown
 from applications.errors import UserError, require_known
-from applications.pipeline import cli, quiet
+from applications.pipeline import quiet, step_costs
 from applications.pipeline.comparison import number
 from applications.pipeline.config import override
 from applications.recommendation.presets import PRESETS, Loss, RecommendationConfig
@@ -28,10 +25,8 @@ from applications.recommendation.presets import PRESETS, Loss, RecommendationCon
 PRESET = "compare"
 ITEMS = (1_000, 10_000, 100_000, 1_000_000)
 LOSSES = get_args(Loss)
-SECONDS = 5.0  # of measuring, at least three steps
 
 _WARM_UP = 1  # rows of the step that loads what there is to load
-_ONE = "--one"  # begins the arguments of a process that measures
 
 
 class Cost(NamedTuple):
@@ -52,9 +47,7 @@ class Asked(NamedTuple):
 
 def main(arguments: Sequence[str]) -> int:
     """Measure what is asked for and print the table."""
-    if arguments[:1] == [_ONE]:
-        return cli.on_runs("", arguments[1:], _answer)
-    return cli.on_runs(str(__doc__), arguments, _print)
+    return step_costs.main(str(__doc__), arguments, _print, _cell)
 
 
 def parsed(arguments: Sequence[str]) -> Asked:
@@ -63,22 +56,16 @@ def parsed(arguments: Sequence[str]) -> Asked:
     Raises:
         UserError: A loss, a number of items or a setting is none.
     """
-    chosen = {"losses": ",".join(LOSSES), "items": ",".join(map(str, ITEMS))}
-    settings = []
-    for argument in arguments:
-        key, _, value = argument.partition("=")
-        if key in chosen:
-            chosen[key] = value
-        else:
-            settings.append(argument)
-    losses, items = (value.split(",") for value in chosen.values())
+    (losses, items), settings = step_costs.parsed(
+        arguments, {"losses": LOSSES, "items": ITEMS}
+    )
     for loss in losses:
         require_known("loss", loss, LOSSES)
     least = override(PRESETS[PRESET], settings).data.max_length + 1  # of a row
     if not all(count.isdecimal() and int(count) >= least for count in items):
         raise UserError(
             f"`items` must be integers above `data.max_length`, separated by commas. "
-            f"Received: {chosen['items']}."
+            f"Received: {','.join(items)}."
         )
     return Asked(losses, [int(count) for count in items], settings)
 
@@ -115,24 +102,18 @@ def table(asked: Asked, found: dict[tuple[str, int], Cost | None]) -> list[str]:
 
 def alone(loss: str, count: int, settings: Sequence[str]) -> Cost | None:
     """Measure in a process of its own; `None` where it did not come to an end."""
-    command = [sys.executable, "-m", "applications.recommendation.costs", _ONE]
-    process = subprocess.run(
-        [*command, loss, str(count), *settings],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
+    cost = step_costs.alone(
+        "applications.recommendation.costs",
+        f"{loss} at {count} items",
+        [loss, str(count), *settings],
     )
-    if process.returncode == 2:  # what it said stands on standard error
-        raise UserError(f"{loss} at {count} items cannot be measured.")
-    return Cost(**json.loads(process.stdout)) if process.returncode == 0 else None
+    return cost and Cost(**cost)
 
 
-def _answer(arguments: Sequence[str]) -> None:
-    loss, count, *settings = arguments
+def _cell(loss: str, count: str, *settings: str) -> Cost:
     Path("/proc/self/oom_score_adj").write_text("1000")  # be the first to die
     with quiet.startup():
-        cost = measure(settled(loss, settings), int(count))
-    print(json.dumps(cost._asdict()))
+        return measure(settled(loss, settings), int(count))
 
 
 def settled(loss: str, settings: Sequence[str]) -> RecommendationConfig:
@@ -141,47 +122,23 @@ def settled(loss: str, settings: Sequence[str]) -> RecommendationConfig:
 
 
 def measure(
-    config: RecommendationConfig, num_items: int, seconds: float = SECONDS
+    config: RecommendationConfig, num_items: int, seconds: float = step_costs.SECONDS
 ) -> Cost:
     """Train a few steps on histories that mean nothing."""
-    import numpy as np
-
-    from applications.pipeline import memory
-
-    model, step = _step(config, num_items)
-    step(_batch(config, num_items, _WARM_UP))
-    batch = _batch(config, num_items, config.data.batch_size)
-    before = memory.start_of_growth()
-    step(batch)
-    times = _timed(lambda: step(batch), seconds)
-    grown = memory.growth_since(before)
-    return Cost(float(np.median(times)), grown, model.count_params())
-
-
-def _timed(step: Callable[[], Any], seconds: float) -> list[float]:
-    times: list[float] = []
-    while len(times) < 3 or sum(times) < seconds:
-        began = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - began)
-    return times
-
-
-def _step(config: RecommendationConfig, num_items: int) -> tuple[Any, Callable]:
-    """The model, and a training step of a batch as `fit` makes it."""
-    import keras
-
-    from applications.pipeline import optimizers
     from applications.recommendation import networks
 
-    keras.config.set_dtype_policy(config.train.precision)
-    model = networks.build(config, num_items)
-    model.compile(
-        optimizer=optimizers.build(config.train, steps=1000),
-        loss=networks.loss(config),
-        jit_compile=config.train.jit_compile,
+    model = step_costs.compiled(
+        config.train, lambda: networks.build(config, num_items), networks.loss(config)
     )
-    return model, lambda batch: model.train_on_batch(*batch)
+    cost = step_costs.measured(
+        model,
+        *(
+            _batch(config, num_items, rows)
+            for rows in (_WARM_UP, config.data.batch_size)
+        ),
+        seconds=seconds,
+    )
+    return Cost(*cost, model.count_params())
 
 
 def _batch(config: RecommendationConfig, num_items: int, rows: int) -> tuple[Any, Any]:
