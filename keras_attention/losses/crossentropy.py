@@ -65,8 +65,33 @@ def token_weights(
     return weights * sample_weight
 
 
+class MeanOfReal(keras.losses.Loss):
+    """The mean over what is real of a batch, in float32; the base of losses here.
+
+    Args:
+        ignore_class: The label that is not counted.
+        name: Name of the loss.
+    """
+
+    def __init__(self, ignore_class: int, name: str) -> None:
+        super().__init__(
+            name=name, reduction="mean_with_sample_weight", dtype="float32"
+        )
+        self.ignore_class = ignore_class
+
+    def __call__(
+        self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None
+    ) -> Tensor:
+        """The weighted mean over the labels that are not `ignore_class`."""
+        weights = token_weights(y_true, self.ignore_class, sample_weight)
+        return super().__call__(y_true, y_pred, sample_weight=weights)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"ignore_class": self.ignore_class, "name": self.name}
+
+
 @keras.saving.register_keras_serializable(package="keras_attention")
-class MaskedCrossentropy(keras.losses.Loss):
+class MaskedCrossentropy(MeanOfReal):
     """Mean cross-entropy of the real tokens of a batch of padded sequences.
 
     For models that give logits and labels that are integers. Padded tokens count
@@ -110,26 +135,12 @@ class MaskedCrossentropy(keras.losses.Loss):
         ignore_class: int = 0,
         name: str = "masked_crossentropy",
     ) -> None:
-        super().__init__(
-            name=name, reduction="mean_with_sample_weight", dtype="float32"
-        )
+        super().__init__(ignore_class, name)
         self.label_smoothing = fraction("label_smoothing", label_smoothing)
-        self.ignore_class = ignore_class
-
-    def __call__(
-        self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None
-    ) -> Tensor:
-        """The weighted mean over the tokens that are not `ignore_class`."""
-        weights = token_weights(y_true, self.ignore_class, sample_weight)
-        return super().__call__(y_true, y_pred, sample_weight=weights)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The cross-entropy of every token (B, T), the ignored ones included."""
         return token_crossentropy(y_true, y_pred, self.label_smoothing)
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            "label_smoothing": self.label_smoothing,
-            "ignore_class": self.ignore_class,
-            "name": self.name,
-        }
+        return {"label_smoothing": self.label_smoothing, **super().get_config()}

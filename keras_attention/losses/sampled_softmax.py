@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention.losses.crossentropy import token_weights
+from keras_attention.losses.crossentropy import MeanOfReal
 
 Tensor = Any
 
@@ -122,7 +122,7 @@ def _of_the_first(logits: Tensor) -> Tensor:
 
 
 @keras.saving.register_keras_serializable(package="keras_attention")
-class SampledCrossentropy(keras.losses.Loss):
+class SampledCrossentropy(MeanOfReal):
     """Mean sampled cross-entropy of the targets of a batch that count.
 
     For models that give `sampled_logits`, such as `SequenceRecommender` with
@@ -155,22 +155,9 @@ class SampledCrossentropy(keras.losses.Loss):
     def __init__(
         self, ignore_class: int = 0, name: str = "sampled_crossentropy"
     ) -> None:
-        super().__init__(
-            name=name, reduction="mean_with_sample_weight", dtype="float32"
-        )
-        self.ignore_class = ignore_class
-
-    def __call__(
-        self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None
-    ) -> Tensor:
-        """The weighted mean over the targets that are not `ignore_class`."""
-        weights = token_weights(y_true, self.ignore_class, sample_weight)
-        return super().__call__(y_true, y_pred, sample_weight=weights)
+        super().__init__(ignore_class, name)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The cross-entropy of every target (B, P), the ignored ones included."""
         del y_true  # it stands first
         return _of_the_first(y_pred)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"ignore_class": self.ignore_class, "name": self.name}

@@ -151,6 +151,16 @@ class CandidateReader:
         x = self.embedding(items)
         return x if self.recency is None else self.recency(x)
 
+    def logits(self, items: Tensor) -> Tensor:
+        """Refused: of every place, each item would read the history."""
+        del items
+        require(
+            False,
+            '`kind="din"` reads the history for each candidate; train it with '
+            "`sampled_softmax=True`.",
+            sampled_softmax=False,
+        )
+
     def asked(self, history: Tensor, candidates: Tensor) -> Tensor:
         """Logits `(B, C)` of candidates `(B, C)` that ask `(B, T, D)`."""
         candidate = self.embedding(candidates)

@@ -140,12 +140,6 @@ class SequenceRecommender(ConfiguredModel):
         one_of("kind", kind, KINDS)
         positive_integer("num_items", num_items)
         positive_integer("max_sequence_length", max_sequence_length)
-        require(
-            sampled_softmax or kind != "din",
-            '`kind="din"` reads the history for each candidate; train it with '
-            "`sampled_softmax=True`.",
-            sampled_softmax=sampled_softmax,
-        )
         sizes = {
             "hidden_dim": hidden_dim,
             "intermediate_dim": intermediate_dim,
@@ -164,15 +158,8 @@ class SequenceRecommender(ConfiguredModel):
 
         # === Functional graph ===
         reader = READERS[kind](sizes, num_items)
-        inputs = _inputs(sampled_softmax)
-        items = ItemDropout(item_dropout, num_items, name="item_dropout")(
-            inputs["items"]
-        )
-        if sampled_softmax:
-            others = (inputs[name] for name in ("targets", "negatives", "log_q"))
-            logits = reader.sampled(items, *others)
-        else:
-            logits = reader.logits(items)
+        drop = ItemDropout(item_dropout, num_items, name="item_dropout")
+        inputs, logits = _graph(reader, drop, sampled_softmax)
         super().__init__(inputs=inputs, outputs=logits, **kwargs)
 
         # === Config ===
@@ -266,12 +253,16 @@ class SequenceRecommender(ConfiguredModel):
         return ops.where(is_left, ops.cast(ids, "int32"), 0), scores
 
 
-def _inputs(sampled_softmax: bool) -> dict[str, Any]:
+def _graph(reader: Any, drop: ItemDropout, sampled_softmax: bool) -> tuple[dict, Any]:
+    """Inputs and logits of one of the two ways to train."""
     names = ("items", "targets", "negatives") if sampled_softmax else ("items",)
     inputs = {name: keras.Input((None,), dtype="int32", name=name) for name in names}
-    if sampled_softmax:
-        inputs["log_q"] = keras.Input((None,), dtype="float32", name="log_q")
-    return inputs
+    items = drop(inputs["items"])
+    if not sampled_softmax:
+        return inputs, reader.logits(items)
+    inputs["log_q"] = keras.Input((None,), dtype="float32", name="log_q")
+    others = (inputs[name] for name in ("targets", "negatives", "log_q"))
+    return inputs, reader.sampled(items, *others)
 
 
 def _seen(items: Tensor, rows: int) -> Tensor:

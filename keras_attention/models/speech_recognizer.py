@@ -152,28 +152,12 @@ class SpeechRecognizer(ConfiguredModel):
         )
         own = {**block, **(encoder_options or {})}
         encode = _Encoder(subsampling, encoder, num_layers, own, dropout)
-        classify = text = None
-        if objective != "attention":
-            classify = keras.layers.Dense(
-                vocabulary_size, dtype="float32", name="ctc_logits"
-            )
-        if objective != "ctc":
-            writing = _gru if decoder == "gru" else _transformer
-            text = writing(tokens, block, decoder_options or {})
+        classify = None if objective == "attention" else _ctc(vocabulary_size)
+        options = decoder_options or {}
+        text = None if objective == "ctc" else _TEXTS[decoder](tokens, block, options)
 
         # === Functional graph ===
-        frames = keras.Input((None, frame_size), name="frames")
-        mask = keras.Input((None,), dtype="bool", name="padding_mask")
-        inputs, outputs = {"frames": frames, "padding_mask": mask}, {}
-        memory, places = encode(frames, mask)
-        if classify is not None:
-            outputs["ctc"] = with_blank_padding(classify(memory), places)
-        if text is not None:
-            target = keras.Input((None,), dtype="int32", name="target")
-            inputs["target"] = target
-            summary = encode.summary(memory, mask=places)
-            hidden = text.read(target, memory, summary, places)
-            outputs["attention"] = _as_float32(text.predict(hidden))
+        inputs, outputs = _graph(frame_size, encode, classify, text)
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
 
         # === Config ===
@@ -321,6 +305,25 @@ class _Encoder:
         return self.norm(memory), mask
 
 
+def _graph(
+    frame_size: int, encode: _Encoder, classify: Any, text: TextDecoder | None
+) -> tuple[dict, dict]:
+    """Inputs of the model, and the logits of all that writes."""
+    frames = keras.Input((None, frame_size), name="frames")
+    mask = keras.Input((None,), dtype="bool", name="padding_mask")
+    inputs, outputs = {"frames": frames, "padding_mask": mask}, {}
+    memory, places = encode(frames, mask)
+    if classify is not None:
+        outputs["ctc"] = with_blank_padding(classify(memory), places)
+    if text is not None:
+        target = keras.Input((None,), dtype="int32", name="target")
+        inputs["target"] = target
+        summary = encode.summary(memory, mask=places)
+        hidden = text.read(target, memory, summary, places)
+        outputs["attention"] = _as_float32(text.predict(hidden))
+    return inputs, outputs
+
+
 # ---------------------------------------------------------------------------- the text
 
 
@@ -344,6 +347,13 @@ def _transformer(tokens: dict, block: dict, options: dict) -> TextDecoder:
     norm = final_norm(decoders[0].normalize_first, block["dtype"], "decoder_norm")
     embedding = TokenAndPositionEmbedding(**tokens, name="embedding")
     return TransformerTextDecoder(embedding, decoders, norm)
+
+
+_TEXTS = {"gru": _gru, "transformer": _transformer}
+
+
+def _ctc(vocabulary_size: int) -> keras.layers.Layer:
+    return keras.layers.Dense(vocabulary_size, dtype="float32", name="ctc_logits")
 
 
 def _as_float32(logits: Tensor) -> Tensor:
