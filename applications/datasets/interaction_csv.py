@@ -1,18 +1,12 @@
 """The builder `interaction_csv`: a user's own log of who took what, and when."""
 
-import csv
-import dataclasses
 import datetime
-import io
 import math
-import re
-import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import tensorflow_datasets as tfds
-
+from applications.datasets import csv_files
+from applications.datasets.csv_files import CsvConfig
 from applications.datasets.errors import DataError
 from applications.datasets.interaction_builder import InteractionBuilder
 from applications.datasets.interactions import Interaction, Log, sequences
@@ -34,19 +28,6 @@ class Rows(NamedTuple):
 
     interactions: list[Interaction]
     missing: int
-
-
-@dataclasses.dataclass(eq=False, kw_only=True)
-class LogConfig(tfds.core.BuilderConfig):
-    """Names one file; make it with `config_of`.
-
-    Args:
-        path: The file to read.
-        columns: Its columns.
-    """
-
-    path: str = ""
-    columns: Columns = dataclasses.field(default_factory=Columns)
 
 
 class InteractionCsv(InteractionBuilder):
@@ -71,64 +52,30 @@ class InteractionCsv(InteractionBuilder):
         return sequences(rows.interactions), rows.missing
 
 
-def config_of(path: Path, columns: Columns) -> LogConfig:
-    """Name a configuration after a file, its columns and its content.
-
-    A file that changed gets another name, and so is prepared anew.
-    """
-    content = "\t".join(columns).encode() + _content(path)
-    stem = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
-    name = f"{stem}-{zlib.crc32(content):08x}"
-    return LogConfig(name=name, path=str(path), columns=columns)
+def config_of(path: Path, columns: Columns) -> CsvConfig:
+    """Name a configuration after a file; see `csv_files.config_of`."""
+    return csv_files.config_of(path, columns)
 
 
 def read(path: Path, columns: Columns) -> Rows:
     """Read and check a log.
 
     Raises:
-        DataError: The file is missing, empty or not UTF-8, has not these columns, a row
-            of other cells, a time that is none, or no row; names the line.
+        DataError: As `csv_files.rows`; or a time is none, or there is no row with a
+            user, an item and a time.
     """
-    try:
-        text = _content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: {error.reason}.") from error
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    found: list[Interaction | None] = []
-    try:
-        _check_header(path, reader.fieldnames, columns)
-        for row in reader:
-            found.append(_row(f"{path}, line {reader.line_num}", row, columns))
-    except csv.Error as error:
-        raise DataError(f"{path}, after line {reader.line_num}: {error}.") from error
+    found = [
+        _row(*each, columns)
+        for each in csv_files.rows(path, columns, optional=["title"])
+    ]
     rows = [row for row in found if row is not None]
     if not rows:
         raise DataError(f"{path} has no row with a user, an item and a time.")
     return Rows(rows, len(found) - len(rows))
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _check_header(path: Path, names: Iterable[str] | None, columns: Columns) -> None:
-    if not names:
-        raise DataError(f"{path} is empty: expected a header such as user,item,time.")
-    for key, name in columns._asdict().items():
-        if key != "title" and name not in names:
-            raise DataError(
-                f"{path} has no column {name!r}; its header names {', '.join(names)}. "
-                f"Say which to read: data.{key}_column=..."
-            )
-
-
-def _row(where: str, row: dict, columns: Columns) -> Interaction | None:
+def _row(where: str, row: dict[str, str], columns: Columns) -> Interaction | None:
     """A row, or nothing where a value is missing."""
-    if None in row or None in row.values():
-        raise DataError(f"{where} has not as many cells as the header has columns.")
     user, item, time = (row[name].strip() for name in columns[:3])
     if any(value.lower() in _MISSING for value in (user, item, time)):
         return None

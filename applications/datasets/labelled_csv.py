@@ -1,15 +1,10 @@
 """The builder `labelled_csv`: a user's own file of texts and their classes."""
 
-import csv
-import dataclasses
-import io
-import re
-import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-import tensorflow_datasets as tfds
-
+from applications.datasets import csv_files
+from applications.datasets.csv_files import CsvConfig
 from applications.datasets.errors import DataError
 from applications.datasets.labelled_texts import (
     LabelledText,
@@ -23,19 +18,6 @@ class Columns(NamedTuple):
 
     text: str = "text"
     label: str = "label"
-
-
-@dataclasses.dataclass(eq=False, kw_only=True)
-class CsvConfig(tfds.core.BuilderConfig):
-    """Names one file; make it with `config_of`.
-
-    Args:
-        path: The file to read.
-        columns: Its columns.
-    """
-
-    path: str = ""
-    columns: Columns = dataclasses.field(default_factory=Columns)
 
 
 class LabelledCsv(LabelledTextBuilder):
@@ -61,34 +43,18 @@ class LabelledCsv(LabelledTextBuilder):
 
 
 def config_of(path: Path, columns: Columns) -> CsvConfig:
-    """Name a configuration after a file, its columns and its content.
-
-    A file that changed gets another name, and so is prepared anew.
-    """
-    content = "\t".join(columns).encode() + _content(path)
-    stem = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
-    name = f"{stem}-{zlib.crc32(content):08x}"
-    return CsvConfig(name=name, path=str(path), columns=columns)
+    """Name a configuration after a file; see `csv_files.config_of`."""
+    return csv_files.config_of(path, columns)
 
 
 def read(path: Path, columns: Columns) -> list[LabelledText]:
     """Read and check a file of labelled texts.
 
     Raises:
-        DataError: The file is missing, empty or not UTF-8, has not these columns, an
-            empty text or label, a row of other cells, or only one class; names the
-            line.
+        DataError: As `csv_files.rows`; or there is an empty text or label, or only one
+            class.
     """
-    try:
-        text = _content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: {error.reason}.") from error
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        _check_header(path, reader.fieldnames, columns)
-        rows = [_row(path, reader.line_num, row, columns) for row in reader]
-    except csv.Error as error:
-        raise DataError(f"{path}, after line {reader.line_num}: {error}.") from error
+    rows = [_row(*found, columns) for found in csv_files.rows(path, columns)]
     classes = {row.label for row in rows}
     if len(classes) < 2:
         one = f"only the class {classes.pop()!r}" if classes else "no row"
@@ -96,29 +62,7 @@ def read(path: Path, columns: Columns) -> list[LabelledText]:
     return rows
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _check_header(path: Path, names, columns: Columns) -> None:
-    if not names:
-        raise DataError(f"{path} is empty: expected a header such as text,label.")
-    missing = [name for name in columns if name not in names]
-    if missing:
-        raise DataError(
-            f"{path} has no column {missing[0]!r}; its header names "
-            f"{', '.join(names)}. Say which to read: data.text_column=... "
-            "data.label_column=..."
-        )
-
-
-def _row(path: Path, line: int, row: dict, columns: Columns) -> LabelledText:
-    where = f"{path}, line {line}"
-    if None in row or None in row.values():
-        raise DataError(f"{where} has not as many cells as the header has columns.")
+def _row(where: str, row: dict[str, str], columns: Columns) -> LabelledText:
     text, label = row[columns.text], row[columns.label].strip()
     if not text.strip() or not label:
         raise DataError(f"{where} has an empty text or label.")

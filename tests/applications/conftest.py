@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from applications.pipeline import run as runs
@@ -15,3 +17,10 @@ def root(tmp_path, monkeypatch):
     """An empty place for runs."""
     monkeypatch.setenv(runs.ROOT_VARIABLE, str(tmp_path / "saved_models"))
     return tmp_path / "saved_models"
+
+
+@pytest.fixture
+def smoke_run(smoke, root, request):
+    """A copy of the run that an application's `smoke` trained, free to change."""
+    shutil.copytree(smoke[0], root)
+    return runs.find(root, request.path.parent.name, name="smoke-001")

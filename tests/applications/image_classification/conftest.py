@@ -1,6 +1,5 @@
 """Scikit-learn's digits as a user's own folder of images, and a smoke run on them."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ from sklearn.datasets import load_digits
 from applications.image_classification.__main__ import load
 from applications.image_classification.presets import PRESETS
 from applications.images.batches import ImageData
-from applications.pipeline import run as runs
 from keras_attention import models
 from tests.applications.command_line import CommandLine
 
@@ -75,13 +73,6 @@ def smoke(settings, tmp_path_factory):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, classify.stages(root, STAGES, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "image_classification", name="smoke-001")
 
 
 def transformer(**options):

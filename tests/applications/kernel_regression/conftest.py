@@ -1,13 +1,10 @@
 """A smoke run through all stages, and a file of one's own."""
 
-import shutil
-
 import numpy as np
 import pytest
 
 from applications.kernel_regression.__main__ import load
 from applications.kernel_regression.presets import PRESETS
-from applications.pipeline import run as runs
 from keras_attention import models
 from tests.applications.command_line import CommandLine
 
@@ -32,13 +29,6 @@ def smoke(tmp_path_factory):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, regress.stages(root, STAGES)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "kernel_regression", name="smoke-001")
 
 
 @pytest.fixture

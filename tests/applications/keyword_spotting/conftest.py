@@ -1,6 +1,5 @@
 """Tones in the place of words, as a user's own folder and as frames; a smoke run."""
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,6 @@ from applications.keyword_spotting.__main__ import load
 from applications.keyword_spotting.classifier import Classifier
 from applications.keyword_spotting.data import ClipData
 from applications.keyword_spotting.presets import PRESETS
-from applications.pipeline import run as runs
 from keras_attention import models
 from tests.applications.command_line import CommandLine
 from tests.applications.untrained import restarted
@@ -143,10 +141,3 @@ def smoke(tones, settings, tmp_path_factory):
     }
     root = tmp_path_factory.mktemp("saved_models")
     return root, spot.stages(root, stages, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "keyword_spotting", name="smoke-001")

@@ -1,6 +1,5 @@
 """LibreOffice's help as a text of the user's own, and a smoke run on it."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -20,7 +19,6 @@ from applications.language_modeling.tokens import (
     SubwordTokens,
     sentinel_names,
 )
-from applications.pipeline import run as runs
 from applications.text import vocabulary
 from tests.applications.command_line import CommandLine
 from tests.applications.untrained import restarted
@@ -131,10 +129,3 @@ def smoke(settings, tmp_path_factory):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, write.stages(root, STAGES, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "language_modeling", name="smoke-001")

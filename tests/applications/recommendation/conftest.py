@@ -4,14 +4,12 @@ What comes next is sure and all films are about as popular, so models of sequenc
 know it and popularity never does.
 """
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from applications.datasets.interactions import Catalogue
-from applications.pipeline import run as runs
 from applications.recommendation import networks
 from applications.recommendation.__main__ import load
 from applications.recommendation.data import RecommendationData
@@ -124,10 +122,3 @@ def smoke(settings, tmp_path_factory):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, recommend.stages(root, STAGES, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "recommendation", name="smoke-001")

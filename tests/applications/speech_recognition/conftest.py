@@ -1,6 +1,5 @@
 """Letters as tones, in a user's own folder; a smoke run over them."""
 
-import shutil
 from dataclasses import replace
 
 import keras
@@ -9,7 +8,6 @@ import pytest
 import soundfile
 
 from applications.audio.config import SoundAugmentationConfig
-from applications.pipeline import run as runs
 from applications.speech_recognition.__main__ import load
 from applications.speech_recognition.data import SpeechData
 from applications.speech_recognition.learned import learn
@@ -122,10 +120,3 @@ def smoke(letters, settings, tmp_path_factory):
     }
     root = tmp_path_factory.mktemp("saved_models")
     return root, recognize.stages(root, stages, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "speech_recognition", name="smoke-001")

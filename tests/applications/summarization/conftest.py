@@ -1,13 +1,11 @@
 """A file of texts and summaries, and one trained smoke run for the whole."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
 
 from applications.datasets.libreoffice_help import corpus
-from applications.pipeline import run as runs
 from applications.summarization.__main__ import load
 from applications.summarization.presets import (
     PRESETS,
@@ -88,10 +86,3 @@ def smoke(tmp_path_factory, texts_file, data_dir):
     root = tmp_path_factory.mktemp("saved_models")
     settings = (f"data.name={texts_file}", f"data.data_dir={data_dir}")
     return root, summarize.stages(root, STAGES, *settings)
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "summarization", name="smoke-001")

@@ -4,7 +4,6 @@ English sentences are the positive ones and German ones the negative: real texts
 network, and soon learned.
 """
 
-import shutil
 from dataclasses import replace
 
 import keras
@@ -14,7 +13,6 @@ from applications.datasets import vader
 from applications.datasets.labelled_texts import LabelledText, split
 from applications.datasets.libreoffice_help import corpus
 from applications.datasets.load_texts import TextSet
-from applications.pipeline import run as runs
 from applications.text import vocabulary
 from applications.text_classification.__main__ import load
 from applications.text_classification.classifier import Classifier
@@ -107,10 +105,3 @@ def smoke(data_dir, tmp_path_factory):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, classify.stages(root, STAGES, f"data.data_dir={data_dir}")
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "text_classification", name="smoke-001")

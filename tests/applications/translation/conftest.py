@@ -1,12 +1,10 @@
 """A tiny translator for the parts, and one trained smoke run for the whole."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
 
 from applications.datasets.libreoffice_help import corpus
-from applications.pipeline import run as runs
 from applications.text import vocabulary
 from applications.text.tokenizer import SubwordTokenizer
 from applications.translation.__main__ import load
@@ -97,10 +95,3 @@ def smoke(tmp_path_factory, data_dir):
     """
     root = tmp_path_factory.mktemp("saved_models")
     return root, translate.stages(root, STAGES, f"data.data_dir={data_dir}")
-
-
-@pytest.fixture
-def smoke_run(smoke, root):
-    """A copy of the smoke run, free to change."""
-    shutil.copytree(smoke[0], root)
-    return runs.find(root, "translation", name="smoke-001")
