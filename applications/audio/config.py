@@ -22,6 +22,24 @@ _SLOWEST, _FASTEST = 0.5, 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClipBatchesConfig:
+    """How the clips of any set become batches; which set comes on top."""
+
+    data_dir: Annotated[str | None, "folder of prepared sets; none: TFDS's"] = None
+    batch_size: Annotated[int, "clips in one step"] = 32
+    clips_in_memory: Annotated[
+        int, "of a larger training set so many are shuffled at a time"
+    ] = 20_000
+    train_limit: Annotated[int | None, "first training clips to use"] = None
+    validation_limit: Annotated[int | None, "first validation clips to use"] = None
+    test_limit: Annotated[int | None, "first test clips to evaluate"] = None
+
+    def __post_init__(self) -> None:
+        limits = ("train_limit", "validation_limit", "test_limit")
+        require_positive(self, "batch_size", "clips_in_memory", *limits)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrontEndConfig:
     """How sound of 16 kHz becomes log-mel frames."""
 

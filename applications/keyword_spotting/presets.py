@@ -21,18 +21,20 @@ and neither moves the clips nor adds noise. Their 23,438 steps are 140 epochs.
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.audio.config import FrontEndConfig, SoundAugmentationConfig
-from applications.classification.sizes import require_sizes
-from applications.errors import (
-    require_positive,
+from applications.audio.config import (
+    ClipBatchesConfig,
+    FrontEndConfig,
+    SoundAugmentationConfig,
 )
+from applications.classification.sizes import require_sizes
+from applications.errors import require_positive
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Kind = Literal["keyword_transformer", "temporal_attention", "mean_frames"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataConfig:
+class DataConfig(ClipBatchesConfig):
     """Which labelled clips, and how they become batches."""
 
     name: Annotated[
@@ -40,19 +42,11 @@ class DataConfig:
         "set: spoken_digits, asterisk_prompts/phonetic-ru, a TFDS name, or the path of "
         "a folder of class folders",
     ] = "spoken_digits"
-    data_dir: Annotated[str | None, "folder of prepared sets; none: TFDS's"] = None
-    batch_size: Annotated[int, "clips in one step"] = 32
     max_frames: Annotated[int, "frames of a clip; longer ones lose their end"] = 98
-    clips_in_memory: Annotated[
-        int, "of a larger training set so many are shuffled at a time"
-    ] = 20_000
-    train_limit: Annotated[int | None, "first training clips to use"] = None
-    validation_limit: Annotated[int | None, "first validation clips to use"] = None
-    test_limit: Annotated[int | None, "first test clips to evaluate"] = None
 
     def __post_init__(self) -> None:
-        require_positive(self, "batch_size", "max_frames", "clips_in_memory")
-        require_positive(self, "train_limit", "validation_limit", "test_limit")
+        super().__post_init__()
+        require_positive(self, "max_frames")
 
 
 @dataclass(frozen=True, kw_only=True)

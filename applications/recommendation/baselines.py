@@ -38,8 +38,7 @@ class ItemNeighbours:
     between the sets of users, `|A and B| / sqrt(|A| |B|)`. Order does not count.
 
     Args:
-        learned: What each user took in training.
-        num_items: How many items there are.
+        similar: Similarities of each item to its nearest, a sparse matrix `(V, V)`.
         neighbours: Similar items kept of each.
 
     Source:
@@ -48,25 +47,39 @@ class ItemNeighbours:
         recommendation algorithms".
     """
 
-    def __init__(self, learned: Sequence[np.ndarray], num_items: int, neighbours: int):
-        sparse = import_extra("scipy.sparse", EXTRA)
-        took = _users_and_items(sparse, learned, num_items)
-        lengths = np.sqrt(np.maximum(took.sum(axis=0).A1, 1))
-        scaled = took @ sparse.diags(1 / lengths)
-        self._size = num_items + 1
-        self._similar = sparse.vstack(
-            [
-                _nearest(sparse, scaled, start, neighbours)
-                for start in range(0, self._size, _ITEMS_AT_ONCE)
-            ]
-        ).tocsr()
-        self._sparse = sparse
-        self.neighbours = neighbours
+    def __init__(self, similar: Any, neighbours: int):
+        self._similar, self.neighbours = similar, neighbours
 
     def __call__(self, histories: Sequence[np.ndarray]) -> np.ndarray:
         """Scores `(n, V)`, 0 for items that go with none of a history."""
-        took = _users_and_items(self._sparse, histories, self._size - 1)
+        sparse = import_extra("scipy.sparse", EXTRA)
+        took = _users_and_items(sparse, histories, self._similar.shape[0] - 1)
         return np.asarray((took @ self._similar).todense(), "float32")
+
+
+def item_neighbours(
+    learned: Sequence[np.ndarray], num_items: int, counts: Sequence[int]
+) -> list[ItemNeighbours]:
+    """Item-kNN with each of several numbers of neighbours.
+
+    Args:
+        learned: What each user took in training.
+        num_items: How many items there are.
+        counts: Similar items kept of each.
+    """
+    sparse = import_extra("scipy.sparse", EXTRA)
+    took = _users_and_items(sparse, learned, num_items)
+    lengths = np.sqrt(np.maximum(took.sum(axis=0).A1, 1))
+    scaled = took @ sparse.diags(1 / lengths)
+    parts: list[list[Any]] = [[] for _ in counts]
+    for start in range(0, num_items + 1, _ITEMS_AT_ONCE):
+        similar = _similarities(scaled, start)
+        for kept, count in zip(parts, counts, strict=True):
+            kept.append(sparse.csr_matrix(_nearest(similar, count)))
+    return [
+        ItemNeighbours(sparse.vstack(kept).tocsr(), count)
+        for kept, count in zip(parts, counts, strict=True)
+    ]
 
 
 def best_neighbours(
@@ -77,7 +90,7 @@ def best_neighbours(
     k: int,
 ) -> ItemNeighbours:
     """Item-kNN with the number of neighbours that is best on validation, by NDCG@k."""
-    found = [ItemNeighbours(learned, num_items, count) for count in chosen]
+    found = item_neighbours(learned, num_items, chosen)
     return max(found, key=lambda one: full_ranks(one, validation).gains(k).mean())
 
 
@@ -91,13 +104,20 @@ def _users_and_items(
     return sparse.csr_matrix((np.ones(len(items), "float32"), (users, items)), shape)
 
 
-def _nearest(sparse: Any, scaled: Any, start: int, neighbours: int) -> Any:
-    """The similarities of some items to their nearest, a sparse matrix `(b, V)`."""
+def _similarities(scaled: Any, start: int) -> np.ndarray:
+    """Of some items to all others, `(b, V)`."""
     some = scaled[:, start : start + _ITEMS_AT_ONCE]
-    similar = np.asarray((some.T @ scaled).todense())  # (b, V)
+    similar = np.asarray((some.T @ scaled).todense())
     rows = np.arange(len(similar))
     similar[rows, start + rows] = 0  # itself
-    if neighbours < similar.shape[1]:
-        far = np.argpartition(-similar, neighbours, axis=1)[:, neighbours:]
-        np.put_along_axis(similar, far, 0, axis=1)
-    return sparse.csr_matrix(similar)
+    return similar
+
+
+def _nearest(similar: np.ndarray, neighbours: int) -> np.ndarray:
+    """The largest similarities of each row `(b, V)`, 0 elsewhere."""
+    if neighbours >= similar.shape[1]:
+        return similar
+    far = np.argpartition(-similar, neighbours, axis=1)[:, neighbours:]
+    kept = similar.copy()
+    np.put_along_axis(kept, far, 0, axis=1)
+    return kept

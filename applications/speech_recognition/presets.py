@@ -22,7 +22,11 @@ it (Watanabe et al. 2017), and draws one of three speeds. Their peak learning ra
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from applications.audio.config import FrontEndConfig, SoundAugmentationConfig
+from applications.audio.config import (
+    ClipBatchesConfig,
+    FrontEndConfig,
+    SoundAugmentationConfig,
+)
 from applications.errors import (
     require,
     require_fraction,
@@ -38,7 +42,7 @@ Objective = Literal["joint", "ctc", "attention"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataConfig:
+class DataConfig(ClipBatchesConfig):
     """Which recordings, and how they become batches."""
 
     name: Annotated[
@@ -46,7 +50,6 @@ class DataConfig:
         "set: fillets_speech/cs, fillets_speech/nl, festvox_ru, a TFDS name such as "
         "librispeech, or the path of a folder with a transcripts.tsv",
     ] = "fillets_speech/nl"
-    data_dir: Annotated[str | None, "folder of prepared sets; none: TFDS's"] = None
     batch_size: Annotated[int, "clips in one step"] = 16
     max_seconds: Annotated[float, "longer training clips are left out"] = 15.0
     clips_in_memory: Annotated[
@@ -57,13 +60,10 @@ class DataConfig:
         "share of the training clips that is learned from; an epoch repeats them until "
         "it has as many as with all",
     ] = 1.0
-    train_limit: Annotated[int | None, "first training clips to use"] = None
-    validation_limit: Annotated[int | None, "first validation clips to use"] = None
-    test_limit: Annotated[int | None, "first test clips to evaluate"] = None
 
     def __post_init__(self) -> None:
-        require_positive(self, "batch_size", "max_seconds", "clips_in_memory")
-        require_positive(self, "train_limit", "validation_limit", "test_limit")
+        super().__post_init__()
+        require_positive(self, "max_seconds")
         require(
             0 < self.train_share <= 1,
             "`train_share` must be above 0 and at most 1.",
@@ -111,7 +111,7 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(CrossentropyTrainConfig):
+class SpeechTrainConfig(CrossentropyTrainConfig):
     """Training, with what only recognizers need."""
 
     ctc_weight: Annotated[float, "joint: share of CTC's loss in the loss"] = 0.3
@@ -152,7 +152,7 @@ class SpeechConfig(Config):
         default_factory=SoundAugmentationConfig
     )
     model: ModelConfig = field(default_factory=ModelConfig)
-    train: TrainConfig = field(default_factory=TrainConfig)
+    train: SpeechTrainConfig = field(default_factory=SpeechTrainConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
 
 
@@ -165,7 +165,7 @@ _SMALL = SpeechConfig(
         widest_time_mask=40,
         time_mask_share=0.1,
     ),
-    train=TrainConfig(
+    train=SpeechTrainConfig(
         epochs=28,
         optimizer="adamw",
         learning_rate=2e-3,
@@ -199,7 +199,7 @@ PRESETS = {
             kernel_size=5,
             filters=4,
         ),
-        train=TrainConfig(epochs=2, learning_rate=5e-3),
+        train=SpeechTrainConfig(epochs=2, learning_rate=5e-3),
         search=SearchConfig(max_length=12, num_beams=2),
     ),
     "compare": _COMPARE,
@@ -217,7 +217,7 @@ PRESETS = {
             time_mask_share=0.05,
         ),
         model=ModelConfig(num_layers=16, kernel_size=31, filters=144, dropout=0.1),
-        train=TrainConfig(
+        train=SpeechTrainConfig(
             epochs=100,
             learning_rate=4.17e-3,
             schedule="inverse_sqrt",

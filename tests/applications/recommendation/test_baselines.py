@@ -3,9 +3,9 @@ import pytest
 
 from applications.recommendation import baselines
 from applications.recommendation.baselines import (
-    ItemNeighbours,
     Popularity,
     best_neighbours,
+    item_neighbours,
 )
 from applications.recommendation.data import HeldOut
 
@@ -29,7 +29,8 @@ def test_popularity_is_the_same_for_all():
 
 
 def test_scores_are_sums_of_cosines():
-    found = ItemNeighbours(LEARNED, 6, 10)([np.array([1, 4]), np.array([6])])
+    (score,) = item_neighbours(LEARNED, 6, [10])
+    found = score([np.array([1, 4]), np.array([6])])
     expected = [0] + [cosine(1, i) * (i != 1) + cosine(4, i) * (i != 4)
                       for i in range(1, 6)] + [0]  # fmt: skip
     np.testing.assert_allclose(found[0], expected, rtol=1e-6)
@@ -39,9 +40,10 @@ def test_scores_are_sums_of_cosines():
 @pytest.mark.parametrize("at_once", [1, 2, 512])
 def test_only_the_nearest_count(monkeypatch, at_once):
     monkeypatch.setattr(baselines, "_ITEMS_AT_ONCE", at_once)
-    (found,) = ItemNeighbours(LEARNED, 6, 1)([np.array([1])])
+    one, two = item_neighbours(LEARNED, 6, [1, 2])
+    (found,) = one([np.array([1])])
     assert np.flatnonzero(found).tolist() == [2]
-    (order,) = ItemNeighbours(LEARNED, 6, 2)([np.array([1])])
+    (order,) = two([np.array([1])])
     assert np.flatnonzero(order).tolist() == [2, 5]
 
 
