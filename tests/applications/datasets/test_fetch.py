@@ -6,6 +6,7 @@ import pytest
 
 from applications.datasets import fetch
 from applications.datasets.errors import DataError
+from tests.applications.datasets.messages import one_line
 
 INSTEAD = "Use libreoffice_help/en-de."
 
@@ -36,12 +37,6 @@ def commands(monkeypatch):
 
     monkeypatch.setattr(fetch.subprocess, "run", run)
     return ran
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_cache_folder_follows_the_environment(cache, monkeypatch):

@@ -7,6 +7,7 @@ import tensorflow_datasets as tfds
 from applications.datasets import load as loading
 from applications.datasets.load import OURS, licence, load
 from applications.errors import UserError
+from tests.applications.datasets.messages import one_line
 
 LINES = [f"sentence number {i}\tSatz Nummer {i}" for i in range(100)]
 
@@ -27,12 +28,6 @@ def sources(file, tmp_path):
         return [row["source"].decode() for row in tfds.as_numpy(rows)]
 
     return read
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_file_is_prepared_once_with_one_line(file, tmp_path, capfd):

@@ -9,13 +9,8 @@ from applications.datasets import load_audio as loading
 from applications.datasets.load_audio import describe, load_audio
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
+from tests.applications.datasets.messages import one_line
 from tests.applications.sound_files import class_folder
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_folder_is_prepared_once_with_one_line(tmp_path, capfd):

@@ -14,13 +14,8 @@ from applications.datasets.pairs import SPLITS
 from applications.datasets.tuxpaint_stamps import TuxpaintStamps
 from applications.errors import UserError
 from tests.applications.caption_files import captioned_folder
+from tests.applications.datasets.messages import one_line
 from tests.applications.image_files import picture
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def rows_of(name, data_dir):

@@ -9,6 +9,7 @@ from applications.datasets import load_documents as loading
 from applications.datasets.load_documents import licence, load_documents
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
+from tests.applications.datasets.messages import one_line
 
 
 @pytest.fixture
@@ -16,12 +17,6 @@ def file(tmp_path):
     path = tmp_path / "book.txt"
     path.write_text(" ".join(f"word{n}" for n in range(300)), encoding="utf-8")
     return path
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_file_is_prepared_once_with_one_line(file, tmp_path, capfd):

@@ -9,12 +9,7 @@ from applications.datasets import load_images as loading
 from applications.datasets.load_images import describe, load_images
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
+from tests.applications.datasets.messages import one_line
 
 
 def test_a_folder_is_prepared_once_with_one_line(photos, tmp_path, capfd):

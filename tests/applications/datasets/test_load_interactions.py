@@ -8,6 +8,7 @@ import tensorflow_datasets as tfds
 from applications.datasets import load_interactions as loading
 from applications.datasets.load_interactions import licence, load_interactions
 from applications.errors import UserError
+from tests.applications.datasets.messages import one_line
 
 COLUMNS = ("who", "what", "when", "name")
 
@@ -22,12 +23,6 @@ def file(tmp_path):
         "who,what,when,name\n" + rows + "2,,1,\n2,5,99,\n", encoding="utf-8"
     )
     return path
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_file_is_prepared_once_with_one_line(file, tmp_path, capfd):

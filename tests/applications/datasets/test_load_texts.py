@@ -9,6 +9,7 @@ from applications.datasets import load_texts as loading
 from applications.datasets.load_texts import describe, load_texts
 from applications.datasets.pairs import SPLITS
 from applications.errors import UserError
+from tests.applications.datasets.messages import one_line
 
 
 @pytest.fixture
@@ -20,12 +21,6 @@ def file(tmp_path):
 
 
 COLUMNS = ("review", "verdict")
-
-
-def one_line(error):
-    message = str(error.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_file_is_prepared_once_with_one_line(file, tmp_path, capfd):
