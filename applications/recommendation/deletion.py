@@ -1,5 +1,6 @@
 """Does what was attended matter? The most attended item is left out, or another."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -9,6 +10,7 @@ from applications.recommendation.attention import ATTENTION, falls, shares
 from applications.recommendation.data import RecommendationData
 from applications.recommendation.presets import RecommendationConfig
 from applications.recommendation.ranking import taken
+from applications.recommendation.scorer import Score
 from applications.recommendation.scores import difference, over_users
 from keras_attention import metrics
 
@@ -32,8 +34,7 @@ def deletion_test(
     random = np.random.default_rng(config.evaluation.seed)
     score = data.scorer(model)
     pairs = []
-    for history in histories:
-        item = recommended(score, history)
+    for history, item in zip(histories, recommended(score, histories), strict=True):
         found = shares(model, history, item, config.data.max_length)
         if found is None:
             return {}
@@ -52,10 +53,13 @@ def deletion_test(
     }
 
 
-def recommended(score: Any, history: np.ndarray) -> int:
-    """The first item that is recommended after a history."""
-    scores = score([history])
-    return int(metrics.top_items(scores, 1, taken([history], scores.shape[1]))[0, 0])
+def recommended(score: Score, histories: Sequence[np.ndarray]) -> list[int]:
+    """The first item that is recommended after each history."""
+    if not histories:
+        return []
+    scores = score(histories)
+    first = metrics.top_items(scores, 1, taken(histories, scores.shape[1]))
+    return first[:, 0].tolist()
 
 
 def _places(

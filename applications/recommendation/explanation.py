@@ -58,7 +58,7 @@ def explain(
 def _drawn(data: RecommendationData, model: keras.Model, items: np.ndarray) -> Any:
     score, titles = data.scorer(model), data.catalogue.titles
     read = min(len(items), data.config.data.max_length)
-    item = recommended(score, items)
+    (item,) = recommended(score, [items])
     measures = shares(model, items, item, data.config.data.max_length) or {}
     shown = min(read, _SHOWN, *(len(values) for values in measures.values()))
     places = range(len(items) - shown, len(items))

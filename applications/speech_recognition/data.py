@@ -15,7 +15,7 @@ from applications.datasets.load_speech import SpeechSet, describe, load_speech
 from applications.errors import UserError
 from applications.pipeline.epochs import ShuffledBatches, as_written
 from applications.speech_recognition.characters import Characters, teacher_forced
-from applications.speech_recognition.learned import Learned, fitting, is_short
+from applications.speech_recognition.learned import Learned, fitting, is_short, measured
 from applications.speech_recognition.presets import SpeechConfig
 from applications.speech_recognition.sorting import by_length
 
@@ -158,7 +158,7 @@ class SpeechData:
         frames, texts, keys = zip(*found, strict=True)
         return Clips(list(frames), *([x.decode() for x in y] for y in (texts, keys)))
 
-    def stored(self, split: str, limit: int | None = None) -> Stored:
+    def stored(self, split: str, limit: int) -> Stored:
         """The first clips of a split as the set has them."""
         rows, known = self._rows(split)
         found = list(islice(rows.as_numpy_iterator(), limit))
@@ -167,10 +167,9 @@ class SpeechData:
 
     def impossible(self, split: str) -> int:
         """How many texts of a split CTC cannot say in the time of their clips."""
-        found = self.stored(split)
-        known = SpeechSet(found.rate, "")
-        samples = [len(clip) for clip in found.samples]
-        return int((~fitting(self.config, known, samples, found.texts)).sum())
+        rows, known = self._rows(split)
+        samples, texts = map(list, zip(*measured(rows), strict=True))
+        return int((~fitting(self.config, known, samples, texts)).sum())
 
     def _rows(self, split: str) -> tuple[tf.data.Dataset, SpeechSet]:
         """Stored clips of a split, up to the limit, and what is known of the set.

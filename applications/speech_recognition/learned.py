@@ -54,7 +54,7 @@ def learn(config: SpeechConfig) -> Learned:
     """
     known = describe(config.data.name, config.data.data_dir)
     kept, too_long = [], 0
-    for samples, text in _measured(config.data):
+    for samples, text in measured(_rows(config.data)):
         if samples <= _longest(known, config.data):
             kept.append((samples, text))
         else:
@@ -96,6 +96,12 @@ def is_short(clip: tf.Tensor, known: SpeechSet, config: DataConfig) -> tf.Tensor
     return tf.size(clip) <= _longest(known, config)
 
 
+def measured(rows: tf.data.Dataset) -> list[tuple[int, str]]:
+    """Samples and text of each stored clip, in order."""
+    sizes = rows.map(as_written(lambda row: (tf.size(row["audio"]), row["text"])))
+    return [(int(size), text.decode()) for size, text in sizes.as_numpy_iterator()]
+
+
 def fitting(
     config: SpeechConfig, known: SpeechSet, samples: list[int], texts: list[str]
 ) -> np.ndarray:
@@ -132,9 +138,7 @@ def _longest(known: SpeechSet, config: DataConfig) -> int:
     return int(config.max_seconds * known.sample_rate)
 
 
-def _measured(config: DataConfig) -> list[tuple[int, str]]:
-    """Samples and text of each training clip, up to the limit, in order."""
+def _rows(config: DataConfig) -> tf.data.Dataset:
+    """The training clips, up to the limit."""
     rows = load_speech(config.name, "train", config.data_dir)
-    rows = rows if config.train_limit is None else rows.take(config.train_limit)
-    sizes = rows.map(as_written(lambda row: (tf.size(row["audio"]), row["text"])))
-    return [(int(size), text.decode()) for size, text in sizes.as_numpy_iterator()]
+    return rows if config.train_limit is None else rows.take(config.train_limit)

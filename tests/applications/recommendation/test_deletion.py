@@ -45,4 +45,4 @@ def test_a_model_without_attention_has_none(data, make_model):
 
 def test_what_is_recommended_was_not_taken(data, make_model):
     history = np.arange(1, 20, dtype="int32")
-    assert recommended(data.scorer(make_model()), history) == 20
+    assert recommended(data.scorer(make_model()), [history]) == [20]
