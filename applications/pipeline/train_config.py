@@ -43,7 +43,8 @@ class TrainConfig:
         float | None, "decay per step of averaged weights; those are evaluated and kept"
     ] = None
     precision: Annotated[
-        Literal["float32", "mixed_bfloat16", "mixed_float16"], "format of numbers"
+        Literal["float32", "mixed_bfloat16", "mixed_float16"],
+        "format of numbers; mixed ones are slower where a processor lacks them",
     ] = "float32"
     jit_compile: Annotated[bool, "compile the step with XLA, once per shape"] = False
     strategy: Annotated[str, "devices: none (one) or mirrored (all GPUs)"] = "none"

@@ -157,6 +157,7 @@ class SpeechConfig(Config):
 
 
 _SMALL = SpeechConfig(
+    data=DataConfig(batch_size=8),
     augmentation=SoundAugmentationConfig(
         speeds=(0.9, 1.0, 1.1),
         band_masks=2,
@@ -166,16 +167,15 @@ _SMALL = SpeechConfig(
         time_mask_share=0.1,
     ),
     train=SpeechTrainConfig(
-        epochs=28,
+        epochs=32,
         optimizer="adamw",
-        learning_rate=2e-3,
+        learning_rate=1.5e-3,
         schedule="cosine",
-        warmup_steps=400,
+        warmup_steps=800,
         beta_2=0.98,
         weight_decay=0.05,
         gradient_clip_norm=1.0,
         average_decay=0.99,
-        precision="mixed_bfloat16",
     ),
 )
 
@@ -184,7 +184,7 @@ _COMPARE = replace(
     model=ModelConfig(
         hidden_dim=96, intermediate_dim=384, num_layers=3, filters=16, dropout=0.1
     ),
-    train=replace(_SMALL.train, epochs=10, warmup_steps=150),
+    train=replace(_SMALL.train, epochs=15, warmup_steps=400),
 )
 
 PRESETS = {

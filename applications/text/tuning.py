@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from applications.errors import UserError
-from applications.pipeline import cli, quiet
 from applications.pipeline import run as runs
+from applications.pipeline import tuning
 from applications.text.seq2seq_config import Seq2SeqConfig
 
 PENALTIES = (0.0, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5)
@@ -19,7 +18,7 @@ def main(
     load: Callable[[], Any],
     names: Sequence[str],
 ) -> int:
-    """Tune one run and say how to evaluate it so.
+    """Tune one run and say how to evaluate it so; returns the exit code.
 
     Args:
         usage: What `--help` prints.
@@ -29,19 +28,10 @@ def main(
         names: Arguments: one run.
     """
 
-    def tuned(names: Sequence[str]) -> None:
-        if len(names) != 1:
-            raise UserError("Name one trained run, such as small-001.")
-        run = runs.find(runs.default_root(), application, name=names[0])
-        with quiet.startup():
-            best = tune(load(), run.config(type(presets["small"])), run)
-        print(
-            f"\nBest on the validation split: {best:g}. On the test split:\n"
-            f"python -m applications.{application} evaluate run={run.name} "
-            f"decode.length_penalty={best:g}"
-        )
+    def best(config: Seq2SeqConfig, run: runs.Run) -> list[str]:
+        return [f"decode.length_penalty={tune(load(), config, run):g}"]
 
-    return cli.on_runs(usage, names, tuned)
+    return tuning.main(usage, application, presets, best, names)
 
 
 def tune(application: Any, config: Seq2SeqConfig, run: runs.Run) -> float:

@@ -24,7 +24,7 @@ def test_a_line_for_each_penalty_and_how_to_go_on(smoke_run, monkeypatch, capsys
     assert zero == "length penalty 0: bleu 0, 0.0 words"
     assert one.startswith("length penalty 1: bleu 100, ")
     assert blank == ""
-    assert best.startswith("Best on the validation split: 1.")
+    assert best.startswith("Best on the validation split: decode.length_penalty=1.")
     assert f"evaluate run={smoke_run.name} decode.length_penalty=1" in command
     assert smoke_run.metrics() == before
 
