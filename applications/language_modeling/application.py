@@ -55,7 +55,7 @@ class LanguageModeling(Application[LanguageConfig, LanguageData]):
         networks.require_attention(config)  # before the corpus is read
         model = b""
         if config.data.tokens == "subword":
-            texts = texts_of(config.data, "train")[: config.data.vocabulary_limit]
+            texts = texts_of(config.data, "train", config.data.vocabulary_limit)
             with_gap, sentinels = markers(config)
             model = vocabulary.train(
                 (line for text in texts for line in text.split(BREAK)),
@@ -121,11 +121,12 @@ class LanguageModeling(Application[LanguageConfig, LanguageData]):
                     _continuation(config, data, model), config.decode.search
                 )
             yield from (_continued(stream, text, config) for text in inputs)
-        elif data.is_seq2seq:
-            yield from _filler(config, data, model)(_with_gaps(inputs))
+            return
+        filler, texts = _filler(config, data, model), _with_gaps(inputs)
+        if isinstance(filler, MaskedFiller):
+            yield from (_filled(filler, text) for text in texts)
         else:
-            masked = MaskedFiller(model, data.tokens, config.data.length)
-            yield from (_filled(masked, text) for text in _with_gaps(inputs))
+            yield from filler(texts)
 
     def explain(
         self,
@@ -168,7 +169,7 @@ def _continuation(
 
 
 def _filler(config: LanguageConfig, data: LanguageData, model: keras.Model) -> Filler:
-    kind = SpanFiller if data.is_seq2seq else MaskedFiller
+    kind = SpanFiller if config.train.is_seq2seq else MaskedFiller
     return kind(model, data.tokens, config.data.length)
 
 

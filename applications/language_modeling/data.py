@@ -36,11 +36,6 @@ class LanguageData:
     config: LanguageConfig
     vocabulary: bytes = b""
 
-    @property
-    def is_seq2seq(self) -> bool:
-        """Whether the model reads a text and writes another."""
-        return self.config.train.objective in ("span_corruption", "denoising")
-
     @cached_property
     def tokens(self) -> Tokens:
         gap, sentinels = markers(self.config)
@@ -75,7 +70,7 @@ class LanguageData:
         """
         data = self.config.data
         rows = whole_rows(self.stream(split), data.length, self._width)
-        if self.is_seq2seq and len(rows) > 1 and rows[-1, -1] == self.tokens.padding:
+        if self._is_seq2seq and len(rows) > 1 and rows[-1, -1] == self.tokens.padding:
             rows = rows[:-1]  # what is corrupted has no padding
         seeds = np.stack([np.full(len(rows), 7), np.arange(len(rows))], axis=1)
         dataset = tf.data.Dataset.from_tensor_slices((rows, seeds.astype("int32")))
@@ -94,7 +89,7 @@ class LanguageData:
         texts = self.texts(split)
         found: list[np.ndarray] = []
         for first in range(0, len(texts), _TEXTS_AT_ONCE):
-            marked = not self.is_seq2seq
+            marked = not self._is_seq2seq
             some = texts[first : first + _TEXTS_AT_ONCE]
             ids = self.tokens.ragged(some, add_start=marked, add_end=marked)
             values, splits = ids.flat_values.numpy(), ids.row_splits.numpy()
@@ -104,6 +99,10 @@ class LanguageData:
     def texts(self, split: str) -> list[str]:
         """The documents of a split as they are read."""
         return texts_of(self.config.data, split)
+
+    @property
+    def _is_seq2seq(self) -> bool:
+        return self.config.train.is_seq2seq
 
     @property
     def _width(self) -> int:
@@ -122,20 +121,25 @@ class LanguageData:
             self._corrupt, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
         )
         batches = corrupted.padded_batch(size)
-        if not self.is_seq2seq:
+        if not self._is_seq2seq:
             return batches
         return batches.map(lambda pair: teacher_forced(pair["source"], pair["target"]))
 
 
-def texts_of(config: DataConfig, split: str) -> list[str]:
-    """The first documents of a split, as many as the limit says; blank ones dropped.
+def texts_of(config: DataConfig, split: str, limit: int | None = None) -> list[str]:
+    """The first documents of a split, as many as the limits say; blank ones dropped.
+
+    Args:
+        config: Which corpus, and its limit for the split.
+        split: `"train"`, `"validation"` or `"test"`.
+        limit: Another limit.
 
     Raises:
         UserError: There is none.
     """
-    documents = load_documents(config.name, split, config.data_dir)
-    limit = getattr(config, f"{split}_limit")
-    rows = documents if limit is None else documents.take(limit)
+    rows = load_documents(config.name, split, config.data_dir)
+    for most in (getattr(config, f"{split}_limit"), limit):
+        rows = rows if most is None else rows.take(most)
     raw = [row["text"].decode("utf-8", "replace") for row in rows.as_numpy_iterator()]
     texts = [text for text in cleaned_texts(raw) if text]
     if not texts:

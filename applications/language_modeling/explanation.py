@@ -47,7 +47,7 @@ def explain(
         raise UserError("A blank text has nothing to show. Give a sentence.")
     hides = data.config.train.objective != "causal"
     texts = list(inputs) or _examples(data.texts("test"), hides)
-    draw = _draw_both_sides if data.is_seq2seq else _draw_passage
+    draw = _draw_both_sides if data.config.train.is_seq2seq else _draw_passage
     figures = []
     with told_to_users():  # scores may stand for other things than tokens
         for text, name in zip(texts, files.names_after(texts), strict=True):

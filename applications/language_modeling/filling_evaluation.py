@@ -1,6 +1,6 @@
 """How well hidden tokens are found again, beside how frequent they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -32,15 +32,17 @@ def restored(
 ) -> dict[str, Any]:
     """Perplexity and accuracy of what a model of two sides writes, token by token.
 
-    Sentinels and the end, which follow from the source or come cheap, do not count. Of
-    hidden spans also how many it writes just as they were, greedily; without sentinels
-    how many whole rows.
+    Sentinels and the end, which follow from the source or come cheap, do not count, and
+    where spans are hidden neither are they choices: a model is not asked how long a
+    span is. Of those also how many it writes just as they were, greedily; without
+    sentinels how many whole rows.
     """
-    batches = data.batches("test")
-    found = _teacher_forced(model, batches, _counts(learned), data.tokens)
+    batches, sentinels = data.batches("test"), data.tokens.sentinels
+    no_choices = (*sentinels, data.tokens.end) if len(sentinels) else ()
+    found = _teacher_forced(model, batches, _counts(learned), data.tokens, no_choices)
     filler = SpanFiller(model, data.tokens, data.config.data.length)
     exact = _exact(batches, filler)
-    what = "spans" if len(data.tokens.sentinels) else "rows"
+    what = "spans" if len(sentinels) else "rows"
     return {
         **found,
         what: len(exact),
@@ -55,13 +57,27 @@ def _rows(data: LanguageData) -> str:
 
 
 def _teacher_forced(
-    model: keras.Model, batches: tf.data.Dataset, counts: np.ndarray, tokens: Tokens
+    model: keras.Model,
+    batches: tf.data.Dataset,
+    counts: np.ndarray,
+    tokens: Tokens,
+    no_choices: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Over all labels that are text, each beside the right ones before it."""
+    """Over all labels that are text, each beside the right ones before it.
+
+    Args:
+        model: From inputs to logits.
+        batches: Inputs and labels.
+        counts: How often each token is a label in training.
+        tokens: Of the labels.
+        no_choices: Ids that the model is not given to choose from.
+    """
+    possible = ~np.isin(np.arange(tokens.vocabulary_size), no_choices)
 
     @tf.function(reduce_retracing=True)
     def scored(inputs: Any, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        logits = model(inputs, training=False)
+        logits = tf.cast(model(inputs, training=False), tf.float32)
+        logits = tf.where(possible, logits, -np.inf)
         right = tf.equal(tf.argmax(logits, axis=-1, output_type=tf.int32), labels)
         return losses.token_crossentropy(labels, logits), right
 

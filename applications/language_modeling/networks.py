@@ -37,7 +37,7 @@ def build(config: LanguageConfig, vocabulary_size: int) -> keras.Model:
         "attention_dropout": sizes.attention_dropout,
         "attention": sizes.attention,
     }
-    if objective in ("span_corruption", "denoising"):
+    if config.train.is_seq2seq:
         if sizes.pattern != "full":
             raise UserError(
                 "An encoder-decoder reads all of its source: model.pattern must be "

@@ -110,10 +110,20 @@ class TrainConfig(CrossentropyTrainConfig):
             corrupted=self.corrupted,
         )
         require(
+            self.share_hidden <= 0.5 or not self.is_seq2seq,
+            "`corrupted` must be at most 0.5: something stands between hidden spans.",
+            corrupted=self.corrupted,
+        )
+        require(
             self.mean_span >= 1,
             "`mean_span` must be 1 or more.",
             mean_span=self.mean_span,
         )
+
+    @property
+    def is_seq2seq(self) -> bool:
+        """Whether the model reads a text and writes another."""
+        return self.objective in ("span_corruption", "denoising")
 
     @property
     def share_hidden(self) -> float:

@@ -46,6 +46,11 @@ def test_only_text_is_scored():
     assert found["accuracy"] == pytest.approx(2 / 3)
     wrong = np.log(np.exp(9) + size - 1)
     assert np.log(found["perplexity_per_token"]) == pytest.approx(wrong - 6, abs=1e-4)
+    fewer = filling_evaluation._teacher_forced(
+        model, [(predicted, labels)], counts, TOKENS, (260, 261, 2)
+    )
+    wrong = np.log(np.exp(9) + size - 3 - 1)
+    assert np.log(fewer["perplexity_per_token"]) == pytest.approx(wrong - 6, abs=1e-4)
     frequency = found["baselines"]["frequency"]
     chances = np.array([3, 3, 2]) / (size + 3)
     expected = np.exp(-np.log(chances).mean())

@@ -38,6 +38,9 @@ def test_shares_are_those_of_the_papers_unless_given(byte_tokens):
     assert share("denoising", corrupted=0.2) == 0.2
     with pytest.raises(ValueError, match="`corrupted` must be in"):
         with_objective("denoising", corrupted=0.0)
+    with pytest.raises(ValueError, match=r"at most 0\.5"):
+        with_objective("span_corruption", corrupted=0.6)
+    assert with_objective("masked", corrupted=0.6).train.share_hidden == 0.6
 
 
 @pytest.mark.parametrize("share", [0.15, 0.5])
