@@ -1,6 +1,9 @@
 """`python -m applications.kernel_regression.compare [seeds=10] [key=value ...]`:
 kernels of fixed and of learned bandwidth and learned attention, on the same points.
 
+Beside them stand what needs no training: the mean, and the kernel whose bandwidth
+leave-one-out over the known points chooses (cross-validated).
+
 Trains and evaluates the `small` preset once for every kind and seed and prints a
 Markdown table of the mean squared error on points that were held out. A seed draws the
 points, or which are held out, so the kinds are compared seed by seed: 95 % intervals of
@@ -24,7 +27,6 @@ from applications.pipeline.seeds import Interval
 
 PRESET = "small"
 SEEDS = 10
-# The first two are what the others are held against.
 KINDS = ("fixed", "learned", "attention")
 EXTRA = "kernel-regression"  # brings scipy
 
@@ -36,7 +38,7 @@ class Result:
     Attributes:
         kind: Its name.
         evaluated: Test metrics of each seed.
-        trained: What training left, of each seed.
+        trained: What training left, of each seed; nothing for a baseline.
     """
 
     kind: str
@@ -76,21 +78,26 @@ def result(kind: str, found: Sequence[Run]) -> Result:
 
 
 def table(results: Sequence[Result]) -> list[str]:
-    """The lines of the Markdown table."""
-    others = results[:2]
-    found = [of_seed["baselines"]["mean"]["mse"] for of_seed in results[0].evaluated]
-    mean = np.array(found)
+    """The lines of the Markdown table: the kinds in order, baselines between them."""
+    fixed, learned, *more = results
+    mean = _baseline("mean of y", "mean", fixed)
+    chosen = _baseline("cross-validated", "cross_validated_kernel", fixed)
+    others = fixed, chosen, learned
     heads = ["model", "test MSE", *(f"difference to {one.kind}" for one in others)]
     heads += ["bandwidth", "parameters", "training seconds"]
-    gaps = [_difference(mean, one.errors) for one in others]
-    rows = [["mean of y", _interval(mean), *gaps, "-", "-", "-"]]
-    rows += [_row(one, others) for one in results]
+    rows = [_row(one, others) for one in (mean, *others, *more)]
     return markdown.table(heads, rows)
+
+
+def _baseline(kind: str, key: str, beside: Result) -> Result:
+    found = [of_seed["baselines"][key] for of_seed in beside.evaluated]
+    return Result(kind, found, [])
 
 
 def _row(one: Result, others: Sequence[Result]) -> list[str]:
     bandwidths = [found.get("bandwidth", np.nan) for found in one.evaluated]
     there = not np.isnan(bandwidths).any()
+    seconds = [found["seconds"] for found in one.trained]
     return [
         one.kind,
         _interval(one.errors),
@@ -99,8 +106,8 @@ def _row(one: Result, others: Sequence[Result]) -> list[str]:
             for other in others
         ),
         f"{np.mean(bandwidths):.3g}" if there else "-",
-        f"{one.evaluated[0]['parameters']:,}",
-        f"{np.mean([found['seconds'] for found in one.trained]):.1f}",
+        f"{one.evaluated[0]['parameters']:,}" if seconds else "-",
+        f"{np.mean(seconds):.1f}" if seconds else "-",
     ]
 
 

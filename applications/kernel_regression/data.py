@@ -19,8 +19,6 @@ the Nile at Aswan (10^8 m^3; Cobb 1978) and the yearly number of sunspots (NOAA)
 with the package statsmodels, which says that both are in the public domain.
 """
 
-import csv
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from applications.datasets import csv_files
 from applications.errors import UserError, unknown
 from applications.kernel_regression.presets import DataConfig
 from keras_attention.errors import import_extra
@@ -35,6 +34,14 @@ from keras_attention.errors import import_extra
 EXTRA = "kernel-regression"
 
 _LARGEST = float(np.finfo("float32").max)
+_DRAWN_AT_RANDOM = "none needed, drawn at random"
+
+
+class Columns(NamedTuple):
+    """What the header of a CSV file calls x and y."""
+
+    x: str = "x"
+    y: str = "y"
 
 
 class Source(NamedTuple):
@@ -58,8 +65,8 @@ def damped_sine(x: np.ndarray) -> np.ndarray:
 
 # The damped sine comes without a bandwidth: it has that of the other example.
 _SOURCES = {
-    "sine": Source("drawn", 0.5, np.sin),
-    "damped_sine": Source("drawn", 0.5, damped_sine),
+    "sine": Source(_DRAWN_AT_RANDOM, 0.5, np.sin),
+    "damped_sine": Source(_DRAWN_AT_RANDOM, 0.5, damped_sine),
     "nile": Source("public domain"),
     "sunspots": Source("public domain"),
 }
@@ -106,7 +113,8 @@ def points_of(config: DataConfig, seed: int) -> Points:
     """
     draw = np.random.default_rng(seed)
     if config.name.endswith(".csv"):
-        x, y = read(Path(config.name).expanduser(), config.x_column, config.y_column)
+        columns = Columns(config.x_column, config.y_column)
+        x, y = read(Path(config.name).expanduser(), columns)
     elif config.name in _COLUMNS:
         x, y = _series(config.name)
     elif config.name in _DRAWN:
@@ -139,49 +147,31 @@ def held_out(
     return Points(x[~asked], y[~asked], x[asked], y[asked], source)
 
 
-def read(path: Path, x_column: str, y_column: str) -> tuple[np.ndarray, np.ndarray]:
+def read(path: Path, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
     """Two columns of numbers of a CSV file with a header.
 
     Raises:
-        UserError: The file is missing, is not UTF-8, has not these columns, or holds
-            what is not a finite number; names the line.
+        UserError: As `csv_files.rows`; or there is no row, or a cell that is not a
+            finite number; names the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: {error.reason}.") from None
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    names = rows.fieldnames or []
-    for key, name in (("x", x_column), ("y", y_column)):
-        if name not in names:
-            raise UserError(
-                f"{path} has no column {name!r}; its header names "
-                f"{', '.join(names) or 'none'}. Say which: data.{key}_column=..."
-            )
-    found = []
-    try:
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            found.append([number(row[name], where) for name in (x_column, y_column)])
-    except csv.Error as error:
-        line = rows.line_num + 1
-        raise UserError(f"{path}, line {line}: not a row of CSV: {error}.") from None
+    found = [
+        [number(row[name], where) for name in columns]
+        for where, row in csv_files.rows(path, columns)
+    ]
     if not found:
         raise UserError(f"{path} has no row below its header.")
     x, y = np.array(found).T
     return _rounded(x), y
 
 
-def number(text: str | None, where: str) -> float:
+def number(text: str, where: str) -> float:
     """A finite number of float32.
 
     Raises:
         UserError: The text is none; `where` begins the line.
     """
     try:
-        value = float(text or "")
+        value = float(text)
     except ValueError:
         value = np.nan
     if not abs(value) <= _LARGEST:

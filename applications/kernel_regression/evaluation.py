@@ -4,7 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from applications.kernel_regression.baselines import mean_squared_error, nadaraya_watson
+from applications.kernel_regression.baselines import (
+    cross_validated_bandwidth,
+    mean_squared_error,
+    nadaraya_watson,
+)
 from applications.kernel_regression.data import Points
 from keras_attention import models
 
@@ -28,12 +32,13 @@ def evaluate(
     Args:
         model: The run's best model.
         points: Those asked for are the test.
-        bandwidth: Of the fixed kernel beside it.
+        bandwidth: Of the fixed kernel beside it. The other kernel beside it takes the
+            bandwidth that the known points choose by leave-one-out.
     """
-    fixed, _ = nadaraya_watson(points.test_x, points.x, points.y, bandwidth)
     error = mean_squared_error(predicted(model, points.test_x), points.test_y)
     mean = mean_squared_error(points.y.mean(), points.test_y)
     learned = model.bandwidth
+    chosen = cross_validated_bandwidth(points.x, points.y)
     return {
         "points": len(points.test_x),
         "mse": error,
@@ -42,13 +47,17 @@ def evaluate(
         **({} if learned is None else {"bandwidth": learned}),
         "baselines": {
             "mean": {"mse": mean},
-            "fixed_kernel": {
-                "bandwidth": bandwidth,
-                "mse": mean_squared_error(fixed, points.test_y),
-            },
+            "fixed_kernel": _kernel(points, bandwidth),
+            "cross_validated_kernel": _kernel(points, chosen),
         },
         "parameters": sum(int(np.prod(w.shape)) for w in model.trainable_weights),
     }
+
+
+def _kernel(points: Points, bandwidth: float) -> dict[str, float]:
+    found, _ = nadaraya_watson(points.test_x, points.x, points.y, bandwidth)
+    error = mean_squared_error(found, points.test_y)
+    return {"bandwidth": bandwidth, "mse": error}
 
 
 def _column(x: np.ndarray) -> np.ndarray:

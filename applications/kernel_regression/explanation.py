@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from applications.errors import UserError
-from applications.kernel_regression.baselines import mean_squared_error, nadaraya_watson
+from applications.kernel_regression.baselines import (
+    cross_validated_bandwidth,
+    mean_squared_error,
+    nadaraya_watson,
+)
 from applications.kernel_regression.data import Points
 from applications.kernel_regression.evaluation import predicted
 from applications.pipeline import files
@@ -72,9 +76,12 @@ def _drawn(model, points, bandwidth, grid, asked) -> Iterator[Drawing]:
 
 
 def _curves(kind, curve, points, bandwidth, grid) -> dict[str, np.ndarray]:
-    """The model's, the fixed kernel's, and the function itself where it is known."""
-    fixed, _ = nadaraya_watson(grid, points.x, points.y, bandwidth)
-    curves = {kind: curve, f"fixed kernel, bandwidth {bandwidth:.3g}": fixed}
+    """The model's, those of two kernels, and the function itself where it is known."""
+    chosen = cross_validated_bandwidth(points.x, points.y)
+    curves = {kind: curve}
+    for name, width in (("fixed", bandwidth), ("cross-validated", chosen)):
+        found, _ = nadaraya_watson(grid, points.x, points.y, width)
+        curves[f"{name}, bandwidth {width:.3g}"] = found
     if points.source.curve is not None:
         curves["function without noise"] = points.source.curve(grid)
     return curves

@@ -50,7 +50,9 @@ def test_what_a_run_directory_holds(smoke_run):
     with np.load(smoke_run.path("points.npz")) as points:
         assert len(points["x"]) == 150
         assert not set(points["x"]) & set(points["test_x"])
-    assert "licence: drawn" in smoke_run.path("card.md").read_text()
+    assert (
+        "licence: none needed, drawn at random" in smoke_run.path("card.md").read_text()
+    )
 
 
 @pytest.mark.slow

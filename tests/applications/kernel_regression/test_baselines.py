@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from applications.kernel_regression.baselines import mean_squared_error, nadaraya_watson
+from applications.kernel_regression.baselines import (
+    cross_validated_bandwidth,
+    mean_squared_error,
+    nadaraya_watson,
+)
 from applications.kernel_regression.evaluation import predicted
 from keras_attention import interpretation
 
@@ -37,6 +41,30 @@ def test_the_layer_gives_the_same_numbers(make_model, bandwidth):
     np.testing.assert_allclose(predicted(model, queries), expected, atol=1e-4)
     record = interpretation.capture(model, queries.astype("float32")[:, None])
     np.testing.assert_allclose(record.numpy("attention")[0], weights, atol=1e-4)
+
+
+def test_the_bandwidth_that_is_chosen_has_the_least_leave_one_out_error():
+    draw = np.random.default_rng(0)
+    x = draw.integers(0, 11, 23) / 2  # some are there twice
+    y = np.sin(x) + 0.3 * draw.normal(size=len(x))
+    grid = np.ptp(x) * 10 ** np.linspace(-3, 0, 61)
+    errors = []
+    for bandwidth in grid:
+        missed = []
+        for place, value in zip(x, y, strict=True):
+            other = x != place
+            found, _ = nadaraya_watson(np.array([place]), x[other], y[other], bandwidth)
+            missed.append(found[0] - value)
+        errors.append(np.mean(np.square(missed)))
+    least = grid[np.argmin(errors)]
+    assert grid[0] < least < grid[-1]
+    assert cross_validated_bandwidth(x, y) == pytest.approx(least)
+
+
+def test_noise_chooses_a_wide_bandwidth_and_a_smooth_curve_a_narrow_one():
+    x = np.linspace(0, 1, 41)
+    assert cross_validated_bandwidth(x, np.where(np.arange(41) % 2, 1.0, -1.0)) > 0.5
+    assert cross_validated_bandwidth(x, np.sin(12 * x)) < 0.025  # of the neighbours
 
 
 def test_mean_squared_error():

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from applications.errors import UserError
-from applications.kernel_regression.data import held_out, points_of, read, source_of
+from applications.kernel_regression.data import (
+    Columns,
+    held_out,
+    points_of,
+    read,
+    source_of,
+)
 from applications.kernel_regression.presets import DataConfig
 
 OWN = source_of("mine.csv")
@@ -62,7 +68,7 @@ def test_without_its_package_the_nile_is_one_line(monkeypatch):
 
 
 def test_rows_of_one_place_stay_together(own_file):
-    x, y = read(own_file, "hour", "load")
+    x, y = read(own_file, Columns("hour", "load"))
     points = held_out(x, y, 0.3, np.random.default_rng(0), OWN)
     assert len(points.x) == 14
     assert not set(points.x) & set(points.test_x)
@@ -79,16 +85,17 @@ def test_too_few_places_are_refused(count, share):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no column 'x'; its header names none"),
-        (b"x,z\n1,2\n", "no column 'y'; its header names x, z"),
+        (b"", "is empty: expected a header such as x,y"),
+        (b"x,z\n1,2\n", r"no column 'y'; its header names x, z\..* data\.y_column="),
         (b"x,y\n", "has no row below its header"),
         (b"x,y\n1,2\n3,four\n", "line 3: expected a finite number. Received: 'four'"),
-        (b"x,y\n1\n", "line 2: expected a finite number. Received: None"),
+        (b"x,y\n1,\n", "line 2: expected a finite number. Received: ''"),
+        (b"x,y\n1\n", "line 2 has not as many cells as the header has columns"),
         (b"x,y\n1,nan\n", "line 2: expected a finite number"),
         (b"x,y\n1e50,2\n", "line 2: expected a finite number"),
         (b"x,y\n\xff,2\n", "is not UTF-8"),
         pytest.param(
-            b"x,y\n1,2\n" + b"1" * 200_000 + b",2\n", "line 3: not a row", id="long"
+            b"x,y\n1,2\n" + b"1" * 200_000 + b",2\n", "after line 2: field", id="long"
         ),
     ],
 )
@@ -96,4 +103,4 @@ def test_broken_files_are_one_line(tmp_path, content, words):
     path = tmp_path / "points.csv"
     path.write_bytes(content)
     with pytest.raises(UserError, match=words):
-        read(path, "x", "y")
+        read(path, Columns())

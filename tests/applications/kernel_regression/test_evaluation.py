@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from applications.kernel_regression.baselines import nadaraya_watson
+from applications.kernel_regression.baselines import (
+    cross_validated_bandwidth,
+    nadaraya_watson,
+)
 from applications.kernel_regression.data import Points, source_of
 from applications.kernel_regression.evaluation import (
     evaluate,
@@ -40,6 +43,10 @@ def test_figures(make_model, points):
     other, _ = nadaraya_watson(ASKED, points.x, points.y, 0.2)
     fixed = found["baselines"]["fixed_kernel"]
     assert fixed["mse"] == pytest.approx(np.mean((other - np.sin(ASKED)) ** 2))
+    chosen = found["baselines"]["cross_validated_kernel"]
+    assert chosen["bandwidth"] == cross_validated_bandwidth(points.x, points.y)
+    other, _ = nadaraya_watson(ASKED, points.x, points.y, chosen["bandwidth"])
+    assert chosen["mse"] == pytest.approx(np.mean((other - np.sin(ASKED)) ** 2))
     mean = np.mean((points.y.mean() - np.sin(ASKED)) ** 2)
     assert found["baselines"]["mean"]["mse"] == pytest.approx(mean)
     assert found["share_of_mean"] == pytest.approx(expected / mean)

@@ -30,6 +30,9 @@ def test_queries_of_ones_own_are_drawn_and_lie_inside(
     assert [path.stem for path in found] == names
     low, high = drawn["fit.png"].axes[0].lines[1].get_xdata()[[0, -1]]
     assert (low, high) == (-4.0, 3.0)
+    lines = drawn["fit.png"].axes[0].get_legend_handles_labels()[1]
+    assert lines[1:3] == ["attention", "fixed, bandwidth 0.5"]
+    assert lines[3].startswith("cross-validated, bandwidth ")
     titles = [axes.get_title() for axes in drawn["bandwidths.png"].axes[:5]]
     assert titles[2].startswith("bandwidth 0.5, test MSE")
     widest = drawn["bandwidths.png"].axes[4].lines[1].get_ydata()
