@@ -180,6 +180,7 @@ def _encoder_options(sizes: ModelConfig) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if sizes.encoder == "conformer":
         options["kernel_size"] = sizes.kernel_size
+        options["convolution_norm"] = sizes.convolution_norm
     if sizes.attention is not None:
         options["attention"] = sizes.attention
     return options

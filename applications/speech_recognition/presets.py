@@ -37,6 +37,7 @@ from applications.errors import (
 from applications.pipeline.train_config import Config, CrossentropyTrainConfig
 
 Encoder = Literal["conformer", "transformer"]
+Norm = Literal["batch", "layer"]
 Decoder = Literal["transformer", "gru"]
 Objective = Literal["joint", "ctc", "attention"]
 
@@ -84,13 +85,16 @@ class ModelConfig:
     decoder: Annotated[
         Decoder, "transformer blocks, or a GRU with location-aware attention"
     ] = "transformer"
-    hidden_dim: Annotated[int, "features of a place"] = 144
-    intermediate_dim: Annotated[int, "features of hidden layers"] = 576
+    hidden_dim: Annotated[int, "features of a place"] = 96
+    intermediate_dim: Annotated[int, "features of hidden layers"] = 384
     num_layers: Annotated[int, "blocks of the encoder"] = 4
     num_heads: Annotated[int, "attention heads"] = 4
     decoder_layers: Annotated[int, "transformer: blocks of the decoder"] = 1
     kernel_size: Annotated[int, "conformer: places that a convolution sees; odd"] = 15
-    filters: Annotated[int, "of the two convolutions that shorten time"] = 32
+    convolution_norm: Annotated[
+        Norm, "conformer: of the convolution; batch is the paper's and wants large ones"
+    ] = "layer"
+    filters: Annotated[int, "of the two convolutions that shorten time"] = 16
     dropout: Annotated[float, "share of features dropped"] = 0.1
     attention: Annotated[
         str | None,
@@ -114,7 +118,7 @@ class ModelConfig:
 class SpeechTrainConfig(CrossentropyTrainConfig):
     """Training, with what only recognizers need."""
 
-    ctc_weight: Annotated[float, "joint: share of CTC's loss in the loss"] = 0.3
+    ctc_weight: Annotated[float, "joint: share of CTC's loss in the loss"] = 0.5
     validation_clips: Annotated[
         int, "validation clips recognized after each epoch for the task metric"
     ] = 100
@@ -161,30 +165,28 @@ _SMALL = SpeechConfig(
     augmentation=SoundAugmentationConfig(
         speeds=(0.9, 1.0, 1.1),
         band_masks=2,
-        widest_band_mask=20,
+        widest_band_mask=15,
         time_masks=2,
-        widest_time_mask=40,
+        widest_time_mask=25,
         time_mask_share=0.1,
     ),
     train=SpeechTrainConfig(
-        epochs=32,
+        epochs=42,
         optimizer="adamw",
-        learning_rate=1.5e-3,
+        learning_rate=2e-3,
         schedule="cosine",
-        warmup_steps=800,
+        warmup_steps=600,
         beta_2=0.98,
         weight_decay=0.05,
         gradient_clip_norm=1.0,
-        average_decay=0.99,
+        average_decay=0.998,
     ),
 )
 
 _COMPARE = replace(
     _SMALL,
-    model=ModelConfig(
-        hidden_dim=96, intermediate_dim=384, num_layers=3, filters=16, dropout=0.1
-    ),
-    train=replace(_SMALL.train, epochs=15, warmup_steps=400),
+    model=ModelConfig(num_layers=3),
+    train=replace(_SMALL.train, epochs=15, warmup_steps=300, average_decay=0.99),
 )
 
 PRESETS = {
@@ -216,7 +218,14 @@ PRESETS = {
             widest_time_mask=10_000,
             time_mask_share=0.05,
         ),
-        model=ModelConfig(num_layers=16, kernel_size=31, filters=144, dropout=0.1),
+        model=ModelConfig(
+            hidden_dim=144,
+            intermediate_dim=576,
+            num_layers=16,
+            kernel_size=31,
+            convolution_norm="batch",
+            filters=144,
+        ),
         train=SpeechTrainConfig(
             epochs=100,
             learning_rate=4.17e-3,
