@@ -227,6 +227,7 @@ PRESETS = {
             filters=144,
         ),
         train=SpeechTrainConfig(
+            ctc_weight=0.3,
             epochs=100,
             learning_rate=4.17e-3,
             schedule="inverse_sqrt",

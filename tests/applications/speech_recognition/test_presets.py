@@ -6,6 +6,7 @@ from applications.errors import UserError
 from applications.pipeline.config import from_dict, override, to_dict
 from applications.speech_recognition import presets
 from applications.speech_recognition.presets import PRESETS, SpeechConfig
+from keras_attention.blocks import convolution_module
 from keras_attention.models import speech_recognizer
 
 
@@ -14,6 +15,7 @@ def test_the_choices_are_those_of_the_model():
     assert set(get_args(presets.Encoder)) == set(speech_recognizer.ENCODERS)
     assert set(get_args(presets.Decoder)) == set(speech_recognizer.DECODERS)
     assert set(get_args(presets.Objective)) == set(speech_recognizer.OBJECTIVES)
+    assert set(get_args(presets.Norm)) == set(convolution_module.NORMS)
 
 
 @pytest.mark.parametrize("name", PRESETS)
