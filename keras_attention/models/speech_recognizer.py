@@ -1,5 +1,6 @@
 """Speech recognizer: from the frames of a clip to text, by CTC, attention or both."""
 
+import math
 from typing import Any
 
 import keras
@@ -48,8 +49,9 @@ class SpeechRecognizer(ConfiguredModel):
     - `"attention"`: the second alone; decode with any search.
 
     Padding is seen by nobody, whatever it holds. The layers by name: `subsampling`,
-    `positions` of a transformer, `encoder_0` and so on, `encoder_norm`, `ctc_logits`,
-    `embedding`, then `decoder` of a GRU or `decoder_0` and so on and `decoder_norm`.
+    `scale` by `sqrt(D)`, `positions` of a transformer, `encoder_0` and so on,
+    `encoder_norm`, `ctc_logits`, `embedding`, then `decoder` of a GRU or `decoder_0`
+    and so on and `decoder_norm`.
 
     Shapes:
         B batch, T frames, F numbers of a frame, S = ceil(T / 4) places, U length of the
@@ -283,14 +285,15 @@ class _Encoder:
         count = positive_integer("num_layers", num_layers)
         self.subsampling = subsampling
         self.blocks = [made(**block, name=f"encoder_{i}") for i in range(count)]
+        # Else what the blocks add would drown what is heard, and training stalls.
+        scale = keras.layers.Rescaling(
+            math.sqrt(subsampling.units), dtype=policy, name="scale"
+        )
         # A Conformer's blocks end in a normalisation, and know distances.
         is_transformer = kind == "transformer"
-        self.first = [keras.layers.Dropout(dropout, dtype=policy, name="dropout")]
-        if is_transformer:
-            positions = layers.SinusoidalPositionEncoding(
-                dtype=policy, name="positions"
-            )
-            self.first = [positions, *self.first]
+        positions = layers.SinusoidalPositionEncoding(dtype=policy, name="positions")
+        self.first = [scale, *([positions] if is_transformer else [])]
+        self.first += [keras.layers.Dropout(dropout, dtype=policy, name="dropout")]
         needs_norm = is_transformer and self.blocks[-1].normalize_first
         self.norm = final_norm(needs_norm, policy, "encoder_norm")
         self.summary = layers.MaskedMeanPooling(dtype=policy, name="summary")

@@ -375,3 +375,18 @@ def test_ctc_puts_right_what_attention_alone_gets_wrong():
     print(f"right: {alone} by attention, {joint} with CTC")
     assert joint > alone + 0.1
     assert joint > 0.8
+
+
+@pytest.mark.parametrize(
+    ("encoder", "least"), [("conformer", 0.2), ("transformer", 0.4)]
+)
+def test_what_is_heard_is_not_drowned(encoder, least):
+    """Untrained blocks add as much as they get: unscaled, places end nearly alike."""
+    keras.utils.set_random_seed(0)
+    model = models.SpeechRecognizer(
+        30, 40, 96, encoder=encoder, objective="ctc", filters=8
+    )
+    clips = np.random.default_rng(0).normal(size=(2, 200, 40)).astype("float32")
+    memory, _ = model.encode(clips, np.ones((2, 200), bool))
+    memory = to_numpy(memory)
+    assert memory.std(axis=1).mean() > least * memory.std()
