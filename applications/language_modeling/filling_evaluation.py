@@ -34,8 +34,8 @@ def restored(
 
     Sentinels and the end, which follow from the source or come cheap, do not count, and
     where spans are hidden neither are they choices: a model is not asked how long a
-    span is. Of those also how many it writes just as they were, greedily; without
-    sentinels how many whole rows.
+    span is. Of hidden spans also how many it writes just as they were, greedily;
+    without sentinels how many whole rows.
     """
     batches, sentinels = data.batches("test"), data.tokens.sentinels
     no_choices = (*sentinels, data.tokens.end) if len(sentinels) else ()
@@ -43,12 +43,14 @@ def restored(
     filler = SpanFiller(model, data.tokens, data.config.data.length)
     exact = _exact(batches, filler)
     what = "spans" if len(sentinels) else "rows"
+    chosen = "from text" if len(sentinels) else "from all"
     return {
         **found,
         what: len(exact),
         f"exact_{what}": float(np.mean(exact)),
         "protocol": f"{_rows(data)}, the last one only if it is full; damaged once, by "
-        f"a fixed seed; a token beside the right ones before it; {what} greedily",
+        f"a fixed seed; a token {chosen} beside the right ones before it; {what} "
+        "greedily",
     }
 
 

@@ -12,7 +12,8 @@ def main(
     usage: str,
     application: str,
     presets: Mapping[str, Any],
-    tune: Callable[[Any, runs.Run], Sequence[str]],
+    load: Callable[[], Any],
+    tune: Callable[[Any, Any, runs.Run], Sequence[str]],
     names: Sequence[str],
 ) -> int:
     """Tune one run and say how to evaluate it so; returns the exit code.
@@ -21,8 +22,9 @@ def main(
         usage: What `--help` prints.
         application: Its name.
         presets: Its presets.
-        tune: From the config of a run and the run to the settings that are best on its
-            validation split; may import TensorFlow.
+        load: Makes the application; imports TensorFlow.
+        tune: From the application, the config of a run and the run to the settings that
+            are best on its validation split.
         names: Arguments: one run.
     """
 
@@ -31,7 +33,8 @@ def main(
             raise UserError("Name one trained run, such as small-001.")
         run = runs.find(runs.default_root(), application, name=names[0])
         with quiet.startup():
-            best = " ".join(tune(run.config(type(presets["small"])), run))
+            config = run.config(type(presets["small"]))
+            best = " ".join(tune(load(), config, run))
         print(
             f"\nBest on the validation split: {best}. On the test split:\n"
             f"python -m applications.{application} evaluate run={run.name} {best}"

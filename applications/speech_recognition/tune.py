@@ -24,13 +24,7 @@ TRIED = {
 
 def main(names: Sequence[str]) -> int:
     """Tune one run and say how to evaluate it so; returns the exit code."""
-    return tuning.main(
-        str(__doc__),
-        "speech_recognition",
-        PRESETS,
-        lambda config, run: tune(load(), config, run),
-        names,
-    )
+    return tuning.main(str(__doc__), "speech_recognition", PRESETS, load, tune, names)
 
 
 def tune(application: Any, config: SpeechConfig, run: runs.Run) -> list[str]:

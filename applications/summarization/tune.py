@@ -7,14 +7,15 @@ and length for each; the test set is not looked at.
 import sys
 from collections.abc import Sequence
 
+from applications.pipeline import tuning
 from applications.summarization.__main__ import load
 from applications.summarization.presets import PRESETS
-from applications.text import tuning
+from applications.text.tuning import tune
 
 
 def main(names: Sequence[str]) -> int:
     """Tune one run and say how to evaluate it so."""
-    return tuning.main(str(__doc__), "summarization", PRESETS, load, names)
+    return tuning.main(str(__doc__), "summarization", PRESETS, load, tune, names)
 
 
 if __name__ == "__main__":

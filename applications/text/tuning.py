@@ -1,41 +1,16 @@
 """The length penalty of a trained run, chosen on validation texts."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from applications.pipeline import run as runs
-from applications.pipeline import tuning
 from applications.text.seq2seq_config import Seq2SeqConfig
 
 PENALTIES = (0.0, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5)
 
 
-def main(
-    usage: str,
-    application: str,
-    presets: Mapping[str, Seq2SeqConfig],
-    load: Callable[[], Any],
-    names: Sequence[str],
-) -> int:
-    """Tune one run and say how to evaluate it so; returns the exit code.
-
-    Args:
-        usage: What `--help` prints.
-        application: Its name.
-        presets: Its presets.
-        load: Makes the application; imports TensorFlow.
-        names: Arguments: one run.
-    """
-
-    def best(config: Seq2SeqConfig, run: runs.Run) -> list[str]:
-        return [f"decode.length_penalty={tune(load(), config, run):g}"]
-
-    return tuning.main(usage, application, presets, best, names)
-
-
-def tune(application: Any, config: Seq2SeqConfig, run: runs.Run) -> float:
-    """The penalty of the best validation score; prints a line for each."""
+def tune(application: Any, config: Seq2SeqConfig, run: runs.Run) -> list[str]:
+    """The setting of the best validation score; prints a line for each penalty."""
     from applications.pipeline import stages
 
     data, model = stages.load(application, config, run)
@@ -53,4 +28,5 @@ def tune(application: Any, config: Seq2SeqConfig, run: runs.Run) -> float:
             f"{words:.1f} words",
             flush=True,
         )
-    return max(found, key=lambda penalty: found[penalty])
+    best = max(found, key=lambda penalty: found[penalty])
+    return [f"decode.length_penalty={best:g}"]

@@ -7,14 +7,15 @@ score and length for each; the test set is not looked at.
 import sys
 from collections.abc import Sequence
 
-from applications.text import tuning
+from applications.pipeline import tuning
+from applications.text.tuning import tune
 from applications.translation.__main__ import load
 from applications.translation.presets import PRESETS
 
 
 def main(names: Sequence[str]) -> int:
     """Tune one run and say how to evaluate it so."""
-    return tuning.main(str(__doc__), "translation", PRESETS, load, names)
+    return tuning.main(str(__doc__), "translation", PRESETS, load, tune, names)
 
 
 if __name__ == "__main__":

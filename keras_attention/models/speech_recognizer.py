@@ -285,7 +285,7 @@ class _Encoder:
         count = positive_integer("num_layers", num_layers)
         self.subsampling = subsampling
         self.blocks = [made(**block, name=f"encoder_{i}") for i in range(count)]
-        # Else what the blocks add would drown what is heard, and training stalls.
+        # Else what untrained blocks add would drown what is heard.
         scale = keras.layers.Rescaling(
             math.sqrt(subsampling.units), dtype=policy, name="scale"
         )
